@@ -13,7 +13,7 @@ set(package_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 # What only a package has: a configuration of dpkg's, and what Debian wants to see of each.
 configure_file(${packaging}/changelog.in changelog.Debian @ONLY)
 set(manuals ${CMAKE_INSTALL_FULL_MANDIR})
-install(CODE "execute_process(COMMAND gzip -9nf \$ENV{DESTDIR}${manuals}/man1/cellblock.1 \$ENV{DESTDIR}${manuals}/man8/cellblockd.8
+install(CODE "execute_process(COMMAND gzip -9nf \$ENV{DESTDIR}${manuals}/man1/cellblock.1 \$ENV{DESTDIR}${manuals}/man8/cellblockd.8 \$ENV{DESTDIR}${manuals}/man5/cellblock.toml.5
                               COMMAND_ERROR_IS_FATAL ANY)"
         COMPONENT package EXCLUDE_FROM_ALL)
 install(FILES ${packaging}/cellblock.toml DESTINATION ${CMAKE_INSTALL_FULL_SYSCONFDIR}/cellblock

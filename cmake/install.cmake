@@ -55,11 +55,12 @@ install(FILES ${PROJECT_BINARY_DIR}/cellblock.toml.5 DESTINATION ${CMAKE_INSTALL
 # cellblockd itself does for its helpers: what runs with privilege is not looked for.
 configure_file(systemd/cellblock.service.in cellblock.service @ONLY)
 configure_file(systemd/cellblock-check.service.in cellblock-check.service @ONLY)
+configure_file(systemd/cellblock-audit.service.in cellblock-audit.service @ONLY)
 configure_file(systemd/cellblock-scan.service.in cellblock-scan.service @ONLY)
 configure_file(systemd/user/cellblock.service.in cellblock.user.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cellblock.service ${PROJECT_BINARY_DIR}/cellblock-check.service
-              ${PROJECT_BINARY_DIR}/cellblock-scan.service
-              systemd/cellblock.socket systemd/cellblock-check.timer systemd/cellblock-scan.timer
+              ${PROJECT_BINARY_DIR}/cellblock-audit.service ${PROJECT_BINARY_DIR}/cellblock-scan.service
+              systemd/cellblock.socket systemd/cellblock-check.timer systemd/cellblock-audit.timer systemd/cellblock-scan.timer
               systemd/cellblock-reload.path systemd/cellblock-reload.service
         DESTINATION lib/systemd/system COMPONENT daemon)
 install(FILES ${PROJECT_BINARY_DIR}/cellblock.user.service RENAME cellblock.service
@@ -71,8 +72,11 @@ install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/configuration.md docs/protocol.md docs/translation.md
               docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
+              docs/add.md docs/conformance.md docs/hosts.md docs/images.md docs/recipes.md docs/troubleshooting.md
               docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+# README.md is beside its documents there, and names them below docs.
+install(CODE "file(CREATE_LINK . \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs\" SYMBOLIC)" COMPONENT daemon)
 install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
-install(DIRECTORY examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
+install(DIRECTORY examples/audit examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)

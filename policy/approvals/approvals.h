@@ -74,7 +74,17 @@ struct PendingApproval {
   Instant until{};
   std::uint32_t times = 1;  ///< that the same call was asked for while this one waits
   ApprovalState state = ApprovalState::waits;
-  std::uint32_t by = 0;  ///< the uid that decided
+  std::uint32_t by = 0;        ///< the uid that decided
+  bool is_beforehand = false;  ///< it was allowed before it was asked for
+};
+
+/// An administrator's yes to the next call of one tool, prompt or resource, whatever its arguments.
+struct AllowedBeforehand {
+  std::uint32_t server = 0;
+  std::string method;
+  std::string name;
+  std::uint32_t by = 0;  ///< a uid, as the kernel says
+  Instant until{};
 };
 
 /// One call's approval, given or to be given; withdrawn when this goes. Default: none is needed.
@@ -127,6 +137,8 @@ class Approvals {
   static constexpr std::size_t max_params = 64U << 10;  ///< bytes of one call's
   static constexpr std::size_t max_remembered = 16;     ///< denials
   static constexpr std::chrono::seconds denial_holds{60};
+  static constexpr std::size_t max_beforehand = 16;
+  static constexpr std::chrono::hours longest_beforehand{24};
   /// Whoever is asked more often says yes to everything.
   static constexpr Rate pace{.count = 12, .period = std::chrono::minutes{1}, .burst = 6};
 
@@ -142,6 +154,12 @@ class Approvals {
   /// Null: none of that number waits. Valid until the next change.
   const PendingApproval* decide(std::uint64_t number, Word word, std::uint32_t by, Instant now);
 
+  /// Of one call that is asked for until then, once: a rule that asks the user is none of it.
+  /// False: there are too many.
+  bool allow_next(AllowedBeforehand allowed, Instant now);
+  /// What is called there has become another thing.
+  void forget_beforehand(std::uint32_t server);
+
   /// In the order in which they were asked; also those that are decided and not taken up yet.
   const std::list<PendingApproval>& entries() const { return entries_; }
 
@@ -155,12 +173,14 @@ class Approvals {
   };
 
   std::optional<ApprovalRefusal> refuse(const ApprovalRequest& request, Instant now);
+  std::optional<AllowedBeforehand> take_beforehand(const ApprovalRequest& request, Instant now);
   void forget_denials(Instant now);
   void withdraw(const Approval::State& state);
 
   std::list<PendingApproval> entries_;
-  std::list<Approval::State*> states_;  ///< of the entries, in their order
-  std::deque<Denial> denials_;          ///< the oldest first
+  std::list<Approval::State*> states_;        ///< of the entries, in their order
+  std::deque<Denial> denials_;                ///< the oldest first
+  std::deque<AllowedBeforehand> beforehand_;  ///< likewise
   TokenBucket bucket_{pace};
   std::uint64_t last_number_;
 };

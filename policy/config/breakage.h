@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 /// Why a server, role or token is left out: a fact of the host that its declaration names is not
 /// there, or cannot be used.
@@ -16,13 +17,16 @@ struct Breakage {
   bool operator==(const Breakage&) const = default;
 };
 
-/// A part of the main file that is left out without its being a server: "role.dev",
-/// "listen.http.token.ci".
+/// What is left out without its being a server: "role.dev", "listen.http.token.ci", and
+/// `part_of_clients`.
 struct BrokenPart {
   std::string name;
   Breakage breakage;
   bool operator==(const BrokenPart&) const = default;
 };
+
+/// People whom servers with run_as = "client" cannot run as before a restart.
+inline constexpr std::string_view part_of_clients = "run_as.client";
 
 /// `allow.users: there is no user "carol" here (/etc/cellblock/servers.d/git.toml:3)`
 std::string text_of(const Breakage& breakage);

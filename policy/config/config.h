@@ -264,6 +264,8 @@ struct Server {
   ServerEra era = ServerEra::automatic;
   CellSharing cells = CellSharing::per_session;
   PinMode pin = PinMode::tofu;
+  /// Digests of definitions, as 64 digits, that pass for every user; sorted, each once.
+  std::vector<std::string> accepted_definitions;
   bool validate_arguments = true;          ///< against the tool's inputSchema
   std::vector<NamePattern> always_listed;  ///< tools that ToolListing::search lists as themselves
   /// SHA-256 of all that may change what it offers: its declaration, and the state of its command's

@@ -118,14 +118,17 @@ auto fields(Is<Server> auto& v) {
                   v.ownership, v.owner_mounts, v.environment, v.secrets, v.network, v.egress,
                   v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop, v.health,
                   v.rules, v.calls, v.results, v.redaction, v.secret_marks, v.client_features,
-                  v.era, v.cells, v.pin, v.validate_arguments, v.always_listed, v.fingerprint,
-                  v.storage, v.disks, v.found, v.breakage, v.max_cells_per_user);
+                  v.era, v.cells, v.pin, v.accepted_definitions, v.validate_arguments,
+                  v.always_listed, v.fingerprint, v.storage, v.disks, v.found, v.breakage,
+                  v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
   return std::tie(v.socket, v.mode, v.group, v.max_connections_per_user, v.max_users,
                   v.first_message, v.line);
 }
-auto fields(Is<HttpToken> auto& v) { return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name); }
+auto fields(Is<HttpToken> auto& v) {
+  return std::tie(v.sha256, v.uid, v.gid, v.groups, v.name, v.revoked);
+}
 auto fields(Is<HttpListen> auto& v) {
   return std::tie(v.address, v.port, v.socket, v.mode, v.group, v.tokens, v.origins, v.hosts,
                   v.max_connections, v.max_sessions, v.session_idle);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,8 +51,13 @@ struct HttpToken {
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups;  ///< supplementary
   std::string name;                   ///< as declared, for logs: no secret
+  /// A reload took it away: its index stays its own, so that nobody takes another token for it.
+  bool revoked = false;
   bool operator==(const HttpToken&) const = default;
 };
+
+/// Revoked ones included. Processes name a token by its index.
+inline constexpr std::size_t max_token_places = 512;
 
 /// MCP's Streamable HTTP, for hosts that cannot start a process. Off unless declared.
 struct HttpListen {

@@ -171,6 +171,34 @@ void check_run_identity(const Scope& scope, const ServerText& text, const Surrou
   warn_of_sources(scope, text, server, people, around.identity);
 }
 
+constexpr std::size_t most_digests = 1024;
+
+bool is_definition_digest(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::vector<std::string> check_digests(const Scope& scope, const TextList& texts) {
+  constexpr std::string_view key = "accepted_definitions";
+  if (texts.size() > most_digests) {
+    scope.error(texts.front().at, key,
+                fmt::format("has {} entries; allowed: at most {}", texts.size(), most_digests));
+    return {};
+  }
+  std::vector<std::string> digests;
+  for (const TextAt& text : texts) {
+    if (!is_definition_digest(text.value)) {
+      scope.error(text.at, key,
+                  fmt::format("\"{}\" is no digest of a definition; allowed: all 64 digits, as "
+                              "\"cellblock approve show\" prints them",
+                              text.value));
+    }
+    digests.push_back(text.value);
+  }
+  std::ranges::sort(digests);
+  digests.erase(std::ranges::unique(digests).begin(), digests.end());
+  return digests;
+}
+
 }  // namespace
 
 CheckedServer check_server(Complaints& complaints, const ServerText& text,
@@ -192,6 +220,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   server.client_features = check_features(scope, text.client_features);
   check_sharing(scope, text, server);
   check_choice(scope, "pin", text.pin, server.pin);
+  server.accepted_definitions = check_digests(scope, text.accepted_definitions);
   if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
   server.always_listed = check_patterns(scope, NameKind::tool, text.always_listed, "always_listed");
   server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});

@@ -153,6 +153,7 @@ struct ServerText {
   Maybe<std::string> era;
   Maybe<std::string> cells;
   Maybe<std::string> pin;
+  TextList accepted_definitions;
   Maybe<bool> validate_arguments;
   TextList always_listed;
 };

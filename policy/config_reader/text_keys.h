@@ -212,6 +212,9 @@ void visit_rights(Keys& k, ServerText& v) {
          "who shares a cell");
   k.text("pin", v.pin, "\"tofu\", \"manual\" or \"off\"", "\"tofu\"",
          "which definitions of tools are let pass");
+  k.texts("accepted_definitions", v.accepted_definitions,
+          "digests, as cellblock approve show prints them",
+          "definitions that are let pass for every user, without a decision for each");
   k.flag("validate_arguments", v.validate_arguments, "true",
          "arguments of calls are held to the tool's inputSchema");
   k.texts("always_listed", v.always_listed, patterns,

@@ -16,6 +16,7 @@ inline constexpr std::string_view pin_accept = "cellblock/pin_accept";
 inline constexpr std::string_view pin_forget = "cellblock/pin_forget";
 inline constexpr std::string_view approvals = "cellblock/approvals";
 inline constexpr std::string_view approve = "cellblock/approve";
+inline constexpr std::string_view approve_next = "cellblock/approve_next";
 inline constexpr std::string_view home = "cellblock/home";
 /// A notification: the session is over.
 inline constexpr std::string_view ended = "cellblock/ended";

@@ -32,9 +32,32 @@ std::string_view name_of(Withholding reason) {
 }
 
 std::string_view name_of(PinEvent::What what) {
-  constexpr std::array<std::string_view, 5> names{"pinned", "withheld", "back", "accepted",
-                                                  "forgotten"};
+  constexpr std::array<std::string_view, 6> names{"pinned",   "withheld",  "back",
+                                                  "accepted", "forgotten", "declared"};
   return names.at(static_cast<std::size_t>(what));
+}
+
+// --- what the configuration lets pass ------------------------------------------------------------
+
+bool PinSet::is_declared(const Digest& digest) const {
+  return std::ranges::binary_search(declared_, digest);
+}
+
+PinEvents PinSet::declare(std::vector<Digest> accepted, std::int64_t now_ms) {
+  PinEvents events;
+  std::ranges::sort(accepted);
+  declared_ = std::move(accepted);
+  if (damaged_ || mode_ == PinMode::off) return events;
+  for (std::size_t i = 0; i < pins_.size(); ++i) {
+    const auto kind = static_cast<ListKind>(i);
+    for (auto& [name, pin] : pins_.at(i)) {
+      if (pin.shown.empty() || !is_declared(digest_of(pin.shown))) continue;
+      Definition shown{.text = pin.shown, .digest = digest_of(pin.shown), .body = pin.shown_body};
+      if (!keep(kind, name, pin, std::move(shown), now_ms)) continue;
+      events.push_back({.what = PinEvent::What::declared, .kind = kind, .name = name});
+    }
+  }
+  return events;
 }
 
 // --- what a server shows -------------------------------------------------------------------------
@@ -86,6 +109,12 @@ void PinSet::see_one(const Seen& seen, PinEvents& events, std::size_t& pinned) {
     drop_shown(*pin);
     pin->at_ms = seen.now_ms;
     events.push_back({.what = PinEvent::What::back, .kind = seen.kind, .name = seen.name});
+    return;
+  }
+  if (is_declared(definition.digest)) {
+    if (keep(seen.kind, seen.name, *pin, std::move(definition), seen.now_ms)) {
+      events.push_back({.what = PinEvent::What::declared, .kind = seen.kind, .name = seen.name});
+    }
     return;
   }
   if (pin->withheld != Withholding::no && pin->shown == definition.text) return;
@@ -216,7 +245,8 @@ PinSet::Call PinSet::judge(PinView view, ListKind kind, std::string_view name) c
   const Sight& sight = sights_.at(view % pin_views).at(static_cast<std::size_t>(kind));
   if (sight.is_whole) return Call::unknown;
   // Nobody has accepted anything: by hand, that is a decision.
-  return mode_ == PinMode::manual ? Call::withheld : Call::unlisted;
+  const bool is_nothing_accepted = mode_ == PinMode::manual && declared_.empty();
+  return is_nothing_accepted ? Call::withheld : Call::unlisted;
 }
 
 bool PinSet::has_fold_of_another(ListKind kind, std::string_view name,
@@ -251,7 +281,11 @@ PinSet::Done PinSet::forget(ListKind kind, std::string_view name) {
   return Done::yes;
 }
 
-void PinSet::forget_all() { *this = PinSet(mode_); }
+void PinSet::forget_all() {
+  PinSet fresh(mode_);
+  fresh.declared_ = std::move(declared_);
+  *this = std::move(fresh);
+}
 
 // --- reports -------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ enum class PageEnd : std::uint8_t { more, last };
 
 /// What happened, for the audit log and for `status`.
 struct PinEvent {
-  enum class What : std::uint8_t { pinned, withheld, back, accepted, forgotten };
+  enum class What : std::uint8_t { pinned, withheld, back, accepted, forgotten, declared };
   What what{};
   mcp::ListKind kind{};
   std::string name;  ///< empty: of several at once
@@ -86,6 +86,10 @@ class PinSet {
   static constexpr std::int64_t first_sight_ms = 600'000;
 
   explicit PinSet(PinMode mode) : mode_(mode) {}
+
+  /// Definitions that the configuration has accepted for everybody: let pass whenever they are
+  /// seen, those that wait at once. What was let pass stays so when they are others later.
+  PinEvents declare(std::vector<Digest> accepted, std::int64_t now_ms);
 
   /// `items`: cleaned; an array. What it brings about is told in the events.
   PinEvents see(PinView view, mcp::ListKind kind, const nlohmann::ordered_json& items, PageEnd end,
@@ -184,7 +188,10 @@ class PinSet {
     return pins_.at(static_cast<std::size_t>(kind));
   }
 
+  bool is_declared(const Digest& digest) const;
+
   PinMode mode_;
+  std::vector<Digest> declared_;  ///< sorted
   bool damaged_ = false;
   std::array<ByName<Pin>, mcp::list_kind_count> pins_;
   /// Of accepted ones: fold -> name.

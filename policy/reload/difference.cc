@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <utility>
+
+#include "policy/reload/merge.h"
 
 namespace cellblock {
 namespace {
@@ -44,10 +47,37 @@ Keys policy_keys(const Server& used, const Server& fresh) {
   return compare.take();
 }
 
+// By name, for whoever revokes one wants to see it.
+void add_token_keys(const Config& used, const Config& fresh, Keys& keys) {
+  if (!used.http || !fresh.http) return;
+  const auto& before = used.http->tokens;
+  const auto& after = fresh.http->tokens;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const bool is_new = i >= before.size();
+    if (is_new && !after[i].revoked) {
+      keys.push_back(fmt::format("listen.http.token {}: added", after[i].name));
+    } else if (!is_new && after[i].revoked && !before[i].revoked) {
+      keys.push_back(
+          fmt::format("listen.http.token {}: revoked, with its sessions", after[i].name));
+    }
+  }
+}
+
+bool differ_but_for_tokens(const std::optional<HttpListen>& used,
+                           const std::optional<HttpListen>& fresh) {
+  if (!used || !fresh) return used != fresh;
+  HttpListen other = *fresh;
+  other.tokens = used->tokens;
+  return *used != other;
+}
+
 Keys policy_keys(const Config& used, const Config& fresh) {
   Compare compare(used, fresh);
   for_each_policy_member([&compare](const char* name, auto member) { compare.key(name, member); });
-  return compare.take();
+  Keys keys = compare.take();
+  if (!differ_but_for_tokens(used.http, fresh.http)) std::erase(keys, "listen.http");
+  add_token_keys(used, fresh, keys);
+  return keys;
 }
 
 std::vector<Bind> binds_of(const Server& server, Access access) {
@@ -176,33 +206,38 @@ std::optional<ChangedServer> compared(const Server& used, const Server& fresh) {
   return changed;
 }
 
-Keys keys_at_start(const Config& used, const Config& fresh) {
-  Keys keys = Compare(used, fresh)
-                  .key("daemon.drain", &Config::drain)
-                  .key("socket", &Config::listen)
-                  .key("listen.http", &Config::http)
-                  .key("metrics", &Config::metrics)
-                  .key("catalogue", &Config::catalogue)
-                  .key("daemon.user, group, id_range", &Config::identity)
-                  .key("daemon.state_directory", &Config::state_directory)
-                  .key("daemon.audit_log", &Config::audit_log)
-                  .key("audit", &Config::audit)
-                  .key("daemon.cgroup", &Config::cgroup)
-                  .key("sandbox", &Config::kernel)
+// Bound with rights that cellblockd gives up before anybody is served.
+auto listens_at(const Config& config) {
+  const HttpListen none;
+  const HttpListen& http = config.http ? *config.http : none;
+  return std::tuple(config.http.has_value(), http.address, http.port, http.socket, http.mode,
+                    http.group);
+}
 
-                  .key("results.kept", &Config::results)
-                  .take();
-  // Rootless that is the user alone, whom the launcher always can be.
-  if (fresh.mode == RunMode::system && used.clients != fresh.clients) {
-    keys.emplace_back("run_as = \"client\" of further users");
-  }
-  return keys;
+Keys keys_at_start(const Config& used, const Config& fresh) {
+  return Compare(used, fresh)
+      .key("daemon.drain", &Config::drain)
+      .key("socket", &Config::listen)
+      .part("listen.http: whether there is one, and its address, port, socket, mode and group",
+            listens_at)
+      .key("metrics", &Config::metrics)
+      .key("catalogue", &Config::catalogue)
+      .key("daemon.user, group, id_range", &Config::identity)
+      .key("daemon.state_directory", &Config::state_directory)
+      .key("daemon.audit_log", &Config::audit_log)
+      .part("audit.keep", [](const Config& c) { return c.audit.keep; })
+      .part("audit.journal", [](const Config& c) { return c.audit.journal; })
+      .key("daemon.cgroup", &Config::cgroup)
+      .key("sandbox", &Config::kernel)
+
+      .key("results.kept", &Config::results)
+      .take();
 }
 
 bool differs_otherwise(const Config& used, Config fresh) {
   for_each_policy_member([&](const char*, auto member) { fresh.*member = used.*member; });
   fresh.servers = used.servers;
-  if (fresh.mode == RunMode::user) fresh.clients = used.clients;
+  fresh.clients = used.clients;  // merged: whom the launcher can be
   return used != fresh;
 }
 
@@ -225,6 +260,17 @@ Difference difference(const Config& used, const Config& fresh) {
     changed->is_broken = fresh.servers[i].breakage.is_broken();
     found.servers.push_back(std::move(*changed));
   }
+  return found;
+}
+
+Difference partial_difference(const Config& used, Config& next) {
+  std::vector<std::string> wanted = difference(used, next).at_start;
+  keep_for_restart(used, next);
+  Difference found = difference(used, next);
+  std::erase_if(wanted, [&](const std::string& key) {
+    return std::ranges::find(found.at_start, key) != found.at_start.end();
+  });
+  found.left = std::move(wanted);
   return found;
 }
 

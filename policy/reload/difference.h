@@ -27,6 +27,7 @@ void for_each_policy_member_of_server(Visit visit) {
   visit("start.when", &Server::start);
   visit("start.warm", &Server::start);
   visit("restart", &Server::restart);
+  visit("accepted_definitions", &Server::accepted_definitions);
   visit("validate_arguments", &Server::validate_arguments);
   visit("always_listed", &Server::always_listed);
 }
@@ -39,8 +40,10 @@ void for_each_policy_member(Visit visit) {
   visit("daemon.max_cells", &Config::cells);
   visit("daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
-  visit("broken roles and tokens", &Config::broken);
+  visit("broken roles, tokens and users", &Config::broken);
   visit("calls", &Config::calls);
+  visit("audit", &Config::audit);
+  visit("listen.http", &Config::http);
   visit("aggregate.tools", &Config::aggregate);
 }
 
@@ -68,6 +71,7 @@ struct Difference {
   std::vector<ChangedServer> servers;  ///< in the order of their places
   std::vector<std::string> keys;       ///< that are no server's, and take effect at once
   std::vector<std::string> at_start;   ///< that take effect at a start only
+  std::vector<std::string> left;       ///< that would be `at_start`, and were kept as they are
   bool empty() const { return servers.empty() && keys.empty() && at_start.empty(); }
 };
 
@@ -78,6 +82,10 @@ Difference difference(const Config& used, const Config& fresh);
 std::string line_of(const ChangedServer& server);
 /// One for each of those that take effect.
 std::vector<std::string> lines_of(const Difference& difference);
+
+/// What is left of a reload that takes the rest: `next` is merged, and is changed so that nothing
+/// of it waits for a restart but what refuses the whole.
+Difference partial_difference(const Config& used, Config& next);
 
 /// Why all of it is refused; empty: it is not.
 std::string refusal_of(const Difference& difference);

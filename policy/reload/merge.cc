@@ -1,12 +1,18 @@
 #include "policy/reload/merge.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "policy/base/server_set.h"
+#include "policy/config/host_facts.h"
 #include "policy/config/server_list.h"
+#include "policy/sandbox/user_namespace_ids.h"
 
 namespace cellblock {
 namespace {
@@ -41,20 +47,80 @@ void keep_identity(const Server& used, Server& fresh) {
   fresh.owner_mounts = used.owner_mounts;
 }
 
-// Its user was not here when the launcher was told whom it can be. A reload that gives it back is
-// not refused for that: the server waits for the next start.
-void leave_out_unmapped(const Config& used, const Server& before, Server& fresh) {
-  if (!before.breakage.is_broken() || fresh.breakage.is_broken()) return;
-  if (fresh.run_as.kind != RunAsKind::named) return;
-  const auto is_same = [&](const Server& server) {
-    return server.run_as.kind == RunAsKind::named && server.run_as.uid == fresh.run_as.uid &&
-           server.run_as.gid == fresh.run_as.gid;
+// Whom the launcher can be was settled at its start.
+bool can_be(const MappedIds& mapped, const ClientId& person) {
+  const auto is_in = [](const std::vector<IdRange>& ranges, std::uint32_t id) {
+    return std::ranges::any_of(ranges, [id](const IdRange& range) {
+      return id >= range.first && id - range.first < range.count;
+    });
   };
-  const ClientId client{fresh.run_as.uid, fresh.run_as.gid};
-  if (std::ranges::any_of(used.servers, is_same)) return;
-  if (std::ranges::find(used.clients, client) != used.clients.end()) return;
-  leave_out(fresh, {.cause = "run_as: \"" + fresh.run_as.user +
-                             "\" was not here before; allowed: restart cellblockd"});
+  return is_in(mapped.uids, person.uid) && is_in(mapped.gids, person.gid);
+}
+
+// What a reload cannot give does not refuse it: the server waits for the next start. As whom it
+// would run is forgotten, for the launcher refuses whom it cannot be.
+void leave_out_unmapped(const MappedIds& mapped, Server& fresh) {
+  if (fresh.run_as.kind != RunAsKind::named) return;
+  if (can_be(mapped, {fresh.run_as.uid, fresh.run_as.gid})) return;
+  if (!fresh.breakage.is_broken())
+    leave_out(fresh, {.cause = "run_as: \"" + fresh.run_as.user +
+                               "\" was not here before; allowed: restart cellblockd"});
+  fresh.run_as = {};
+}
+
+// The others are whom a start would have told the launcher.
+std::vector<ClientId> take_unmapped(const MappedIds& mapped, Config& fresh) {
+  const auto others = std::ranges::stable_partition(
+      fresh.clients, [&](const ClientId& client) { return can_be(mapped, client); });
+  std::vector<ClientId> unmapped(others.begin(), others.end());
+  fresh.clients.erase(others.begin(), others.end());
+  return unmapped;
+}
+
+bool is_one_of(const std::vector<ClientId>& people, std::uint32_t uid) {
+  return std::ranges::find(people, uid, &ClientId::uid) != people.end();
+}
+
+// Of a group it is not known here who is in it.
+bool runs_for_others(const Server& server, const Config& fresh) {
+  const NamedPeople people = named_people(server, fresh.roles);
+  return !people.gids.empty() || std::ranges::any_of(people.uids, [&](std::uint32_t uid) {
+    return is_one_of(fresh.clients, uid);
+  });
+}
+
+bool names_one_of(const Server& server, const Config& fresh,
+                  const std::vector<ClientId>& unmapped) {
+  return std::ranges::any_of(named_people(server, fresh.roles).uids,
+                             [&](std::uint32_t uid) { return is_one_of(unmapped, uid); });
+}
+
+constexpr std::size_t most_named = 8;
+
+std::string uids_of(const std::vector<ClientId>& people) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(people.size(), most_named); ++i) {
+    text += (i == 0 ? "uid " : ", ") + std::to_string(people[i].uid);
+  }
+  if (people.size() <= most_named) return text;
+  return text + " and " + std::to_string(people.size() - most_named) + " more";
+}
+
+// What others use of the same server goes on; what nobody else could use is left out as a whole.
+void leave_out_people(Config& fresh, const std::vector<ClientId>& unmapped) {
+  if (unmapped.empty()) return;
+  const std::string cause = uids_of(unmapped) +
+                            " cannot be run as, not having been known when cellblockd started; "
+                            "allowed: restart cellblockd";
+  for (Server& server : fresh.servers) {
+    const bool is_asked =
+        !server.removed && !server.breakage.is_broken() && server.run_as.kind == RunAsKind::client;
+    if (!is_asked || !names_one_of(server, fresh, unmapped) || runs_for_others(server, fresh)) {
+      continue;
+    }
+    leave_out(server, {.cause = "run_as: " + cause});
+  }
+  fresh.broken.push_back({std::string(part_of_clients), {.cause = cause}});
 }
 
 // Whom the launcher can be it goes on to be able to be.
@@ -66,36 +132,46 @@ void keep_clients(const Config& used, Config& fresh) {
   }
 }
 
-constexpr const char* token_prefix = "listen.http.token.";
-
-BrokenPart* part_of(std::vector<BrokenPart>& parts, const HttpToken& token) {
-  const auto found = std::ranges::find(parts, token_prefix + token.name, &BrokenPart::name);
-  return found == parts.end() ? nullptr : &*found;
+void keep_to_mapped(const MappedIds& mapped, Config& fresh) {
+  for (Server& server : fresh.servers) leave_out_unmapped(mapped, server);
+  leave_out_people(fresh, take_unmapped(mapped, fresh));
 }
 
-// A token that is left out on either side waits for the next start, like all of [listen.http]: its
-// file keeps nothing else from being reloaded.
-void keep_tokens(const Config& used, Config& fresh) {
+HttpToken revoked(HttpToken token) {
+  token.revoked = true;
+  token.sha256 = {};
+  token.groups.clear();
+  return token;
+}
+
+// Sessions and cellblock-http name a token by its index. One that is another in any way is revoked,
+// and has a new place: whoever came with the old one may not go on as the new one.
+void keep_token_places(const Config& used, Config& fresh) {
   if (!used.http || !fresh.http) return;
-  std::vector<BrokenPart> before = used.broken;
-  HttpListen one = *used.http;
-  HttpListen other = *fresh.http;
-  const auto waits = [&](const HttpToken& token) {
-    return part_of(before, token) != nullptr || part_of(fresh.broken, token) != nullptr;
-  };
-  std::erase_if(one.tokens, waits);
-  std::erase_if(other.tokens, waits);
-  if (one != other) return;
+  std::vector<HttpToken> declared = std::exchange(fresh.http->tokens, {});
+  std::erase_if(declared, &HttpToken::revoked);
   for (const HttpToken& token : used.http->tokens) {
-    BrokenPart* part = part_of(fresh.broken, token);
-    if (part != nullptr) part->breakage.cause += "; it is taken until cellblockd is restarted";
+    const auto again = std::ranges::find(declared, token);
+    if (again == declared.end()) {
+      fresh.http->tokens.push_back(revoked(token));
+    } else {
+      fresh.http->tokens.push_back(std::move(*again));
+      declared.erase(again);
+    }
   }
-  for (const HttpToken& token : fresh.http->tokens) {
-    const BrokenPart* part = part_of(before, token);
-    if (part == nullptr || part_of(fresh.broken, token) != nullptr) continue;
-    fresh.broken.push_back({part->name, {.cause = "it can be used when cellblockd is restarted"}});
-  }
-  fresh.http = used.http;
+  std::ranges::move(declared, std::back_inserter(fresh.http->tokens));
+}
+
+bool keeps_token_places(const std::optional<HttpListen>& used,
+                        const std::optional<HttpListen>& next) {
+  if (!used || !next) return true;  // what they change is refused
+  const auto& before = used->tokens;
+  const auto& after = next->tokens;
+  if (after.size() < before.size() || after.size() > max_token_places) return false;
+  return std::equal(before.begin(), before.end(), after.begin(),
+                    [](const HttpToken& one, const HttpToken& other) {
+                      return one == other || (other.revoked && one.name == other.name);
+                    });
 }
 
 }  // namespace
@@ -109,7 +185,6 @@ Config merged(const Config& used, Config fresh) {
     } else {
       keep_rules(server, *again);
       keep_identity(server, *again);
-      leave_out_unmapped(used, server, *again);
       fresh.servers.push_back(std::move(*again));
       declared.erase(again);
     }
@@ -118,7 +193,9 @@ Config merged(const Config& used, Config fresh) {
   // Found out once, at the start.
   fresh.cgroup = used.cgroup;
   keep_clients(used, fresh);
-  keep_tokens(used, fresh);
+  // Rootless that is the user alone, whom the launcher always can be.
+  if (fresh.mode == RunMode::system) keep_to_mapped(mapped_ids(used), fresh);
+  keep_token_places(used, fresh);
   fresh.kernel.landlock_abi = used.kernel.landlock_abi;
   // Rootless, the start has looked for subordinate ids.
   if (fresh.mode == RunMode::user) fresh.identity = used.identity;
@@ -127,9 +204,27 @@ Config merged(const Config& used, Config fresh) {
 
 bool keeps_places(const Config& used, const Config& next) {
   if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
+  if (!keeps_token_places(used.http, next.http)) return false;
   return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
                     [](const Server& one, const Server& other) { return one.name == other.name; });
 }
+
+namespace {
+
+// In place, like servers: sessions have views of the names.
+void take_over_tokens(std::vector<HttpToken>& live, std::vector<HttpToken>& fresh) {
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    if (i == live.size()) {
+      live.push_back(std::move(fresh[i]));
+    } else if (live[i] != fresh[i]) {
+      live[i].name.swap(fresh[i].name);
+      live[i] = std::move(fresh[i]);
+    }
+  }
+  fresh = std::move(live);
+}
+
+}  // namespace
 
 void take_over(Config& live, Config fresh) {
   for (std::size_t i = 0; i < fresh.servers.size(); ++i) {
@@ -141,8 +236,38 @@ void take_over(Config& live, Config fresh) {
     }
   }
   fresh.servers = std::move(live.servers);
-  fresh.http = std::move(live.http);  // changes with a start only; sessions have its tokens' names
+  if (live.http && fresh.http) take_over_tokens(live.http->tokens, fresh.http->tokens);
   live = std::move(fresh);
+}
+
+namespace {
+
+// Tokens of a table that is to go are revoked at once.
+void keep_http(const Config& used, Config& fresh) {
+  if (!used.http) return fresh.http.reset();
+  if (!fresh.http) {
+    fresh.http = used.http;
+    for (HttpToken& token : fresh.http->tokens) token = revoked(std::move(token));
+    return;
+  }
+  fresh.http->address = used.http->address;
+  fresh.http->port = used.http->port;
+  fresh.http->socket = used.http->socket;
+  fresh.http->mode = used.http->mode;
+  fresh.http->group = used.http->group;
+}
+
+}  // namespace
+
+void keep_for_restart(const Config& used, Config& fresh) {
+  fresh.drain = used.drain;
+  fresh.listen = used.listen;
+  fresh.metrics = used.metrics;
+  fresh.catalogue = used.catalogue;
+  fresh.audit.keep = used.audit.keep;
+  fresh.audit.journal = used.audit.journal;
+  fresh.results = used.results;
+  keep_http(used, fresh);
 }
 
 }  // namespace cellblock

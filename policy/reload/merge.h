@@ -11,11 +11,16 @@ namespace cellblock {
 /// What only a start finds out is taken over.
 Config merged(const Config& used, Config fresh);
 
-/// Each server of the one has its place and name in the other, which has no more than there can be.
+/// Takes over into what was merged what waits for a restart, where nothing else depends on it. What
+/// else only a start can change stays different, and refuses the reload.
+void keep_for_restart(const Config& used, Config& fresh);
+
+/// Each server of the one has its place and name in the other, which has no more than there can be;
+/// each token likewise, or is revoked there.
 bool keeps_places(const Config& used, const Config& next);
 
-/// Assigns in place: a reference to a server, or a view of its name, stays good. `live` has as many
-/// servers as `fresh` at the most, and room for the others.
+/// Assigns in place: a reference to a server, or a view of its name or a token's, stays good.
+/// `live` has as many servers and tokens as `fresh` at the most, and room for the others.
 void take_over(Config& live, Config fresh);
 
 }  // namespace cellblock

@@ -250,6 +250,11 @@ void AuditWriter::add_source(const wire::AuditOrder& order, Fd socket) {
 }
 
 Result<void> AuditWriter::obey(const wire::AuditOrder& order, std::vector<Fd> fds) {
+  if (order.kind == wire::AuditOrders::rules && fds.empty()) {
+    max_bytes_ = order.max_bytes;
+    log_->wait_for(order.durability);
+    return {};
+  }
   if (fds.size() != 1) return fail("an order without its descriptor");
   switch (order.kind) {
     case wire::AuditOrders::source:
@@ -261,6 +266,7 @@ Result<void> AuditWriter::obey(const wire::AuditOrder& order, std::vector<Fd> fd
       asked_ = false;
       return log_->go_on_in(std::move(fds.front()));
     case wire::AuditOrders::begin:
+    case wire::AuditOrders::rules:
       break;
   }
   return fail("an order at the wrong time");

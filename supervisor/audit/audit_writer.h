@@ -33,6 +33,8 @@ class ChainedLog {
   /// All that was added, in one call. Then it is in the log whole.
   Result<void> write();
   std::uint64_t bytes() const { return bytes_; }
+  /// From the next write() on.
+  void wait_for(wire::Durability durability) { durability_ = durability; }
   /// The last line that was added.
   const ChainPoint& end() const { return at_; }
 

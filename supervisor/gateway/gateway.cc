@@ -65,6 +65,7 @@ Peer peer_of(const wire::SessionGrant& grant, const std::optional<HttpListen>& h
           .groups = {grant.groups.begin(), grant.groups.begin() + grant.group_count},
           .via = grant.via,
           .token = named ? std::string_view(http->tokens[grant.token].name) : "",
+          .token_index = grant.token,
           .is_admin = grant.via == wire::SessionVia::admin};
 }
 
@@ -81,9 +82,10 @@ bool takes_of_share(const wire::AuditRecord& record) {
   return record.kind == wire::AuditKind::attach && record.outcome == wire::AuditOutcome::ok;
 }
 
-// Whoever refers to a server goes on doing so when others are added.
+// Whoever refers to a server or a token goes on doing so when others are added.
 Config with_room(Config config) {
   config.servers.reserve(max_servers);
+  if (config.http) config.http->tokens.reserve(max_token_places);
   return config;
 }
 
@@ -142,7 +144,10 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                  },
              .may_ask = [this] { return asked_.size() < max_asked; },
              .make_room = [this](CellRunner& cell, wire::StartRefusal refusal,
-                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {}
+                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {
+  pins_.take_declared();
+  static_cast<void>(pins_.take_decided());  // nobody is there yet who would list anew
+}
 
 void Gateway::give_up(std::string_view why) {
   if (std::exchange(ending_, true)) return;
@@ -250,6 +255,7 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
   }
   // The session has asked whether there is one.
   const std::uint32_t index = server_index(config_, request.server).value();
+  if (request.method == ControlMethod::approve_next) return allow_next(index, request, peer);
   if (request.method == ControlMethod::pin_accept) {
     return decided(index,
                    pin_accept_reply(pins_.book(), {.server = index, .by = peer.uid}, request.pin));
@@ -277,7 +283,30 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
 }
 
 // Hosts that have a list by now ask for it again. Later in this turn, as with stop_cells.
+std::string Gateway::allow_next(std::uint32_t server, const ControlRequest& request,
+                                const Peer& peer) {
+  const Time now = loop_.now();
+  const ApprovalBeforehand& asked = request.beforehand;
+  const bool is_allowed = policy_.approvals.allow_next(
+      {.server = server,
+       .method = std::string(mcp::method::tools_call),
+       .name = asked.name,
+       .by = peer.uid,
+       .until = now + asked.time},
+      now);
+  const std::string name = printable(policy_.argument_texts.name(request.server, asked.name));
+  record(audit_record(
+      {.server = request.server},
+      {.kind = wire::AuditKind::approval,
+       .outcome = is_allowed ? wire::AuditOutcome::ok : wire::AuditOutcome::error,
+       .tool = name,
+       .reason = fmt::format("next within {} s by uid {}", asked.time.count(), peer.uid)}));
+  return is_allowed ? R"({"allowed":true})" : R"({"allowed":false})";
+}
+
+// What is called there is another thing now than when a call of it was allowed beforehand.
 std::string Gateway::decided(std::uint32_t server, std::string reply) {
+  policy_.approvals.forget_beforehand(server);
   loop_.defer([this, server, kinds = pins_.take_decided()] {
     for (const auto& change : mcp::list_changes) {
       bool is_changed = kinds.at(static_cast<std::size_t>(change.kind));
@@ -422,6 +451,7 @@ void Gateway::reconfigure(const Fd& sealed) {
   for (std::uint32_t i = 0; i < config_.servers.size(); ++i) spares_.replace(i);
   if (changes.empty()) return;
   take_over(config_, std::move(*fresh));
+  audit_.set_on_failure(config_.audit.on_failure);
   for (const auto& [connection, session] : sessions_) session->renew_rules();
   gate_.add_new(config_);
   policy_.reconfigure();
@@ -443,6 +473,8 @@ void Gateway::reconfigure(const ChangedServer& changed) {
     gate_.reset(server);
   }
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
+  pins_.book().declare(server);
+  static_cast<void>(decided(server, {}));
   shown_.reconfigure(server);
   if (needs_cells) shared_.replace_cells(server);
   if (!config_.servers[server].is_usable()) shared_.stop(server);

@@ -30,7 +30,8 @@ std::optional<std::uint32_t> Credentials::find(std::string_view authorization) c
   // All of them, whichever it is.
   for (std::uint32_t index = 0; index < tokens_.size(); ++index) {
     const auto& wanted = tokens_[index].sha256;
-    if (CRYPTO_memcmp(wanted.data(), digest->data(), wanted.size()) == 0) found = index;
+    const bool is_it = CRYPTO_memcmp(wanted.data(), digest->data(), wanted.size()) == 0;
+    if (is_it && !tokens_[index].revoked) found = index;
   }
   return found;
 }
@@ -41,6 +42,8 @@ constexpr std::size_t most_links = 32;  // of one identity: one for each path it
 constexpr int no_server = -31001;       // FailureCode::not_allowlisted
 constexpr std::string_view connection_lost =
     R"({"code":-31003,"message":"The connection to cellblock's gateway ended","data":{"code":"server_failed"}})";
+constexpr std::string_view was_revoked =
+    R"({"code":-31014,"message":"This bearer token was revoked","data":{"code":"denied"}})";
 constexpr std::string_view session_ended =
     R"({"code":-31003,"message":"The session was ended","data":{"code":"server_failed"}})";
 
@@ -299,6 +302,32 @@ void Front::backend_ended(BackendId backend) {
   const Owner owner = found->second;
   if (owner.link) return forget_link(*owner.link, connection_lost);
   forget_session(owner.session, connection_lost);
+}
+
+void Front::reconfigure(const HttpListen& listen, std::set<std::uint32_t> idle_tokens) {
+  access_ = {listen.hosts, listen.origins};
+  credentials_ = Credentials(listen.tokens);
+  idle_tokens_ = std::move(idle_tokens);
+  max_sessions_ = listen.max_sessions;
+  session_idle_ = listen.session_idle;
+  end_revoked(listen.tokens);
+}
+
+void Front::end_revoked(const std::vector<HttpToken>& tokens) {
+  const auto is_revoked = [&](const CallerKey& owner) {
+    const bool is_token = owner.kind == Caller::Kind::token;
+    return is_token && (owner.number >= tokens.size() || tokens[owner.number].revoked);
+  };
+  std::vector<std::string> sessions;
+  for (const auto& [name, session] : sessions_) {
+    if (is_revoked(session->owner)) sessions.push_back(name);
+  }
+  for (const std::string& name : sessions) forget_session(name, was_revoked);
+  std::vector<LinkKey> links;
+  for (const auto& [key, link] : links_) {
+    if (is_revoked(key.first)) links.push_back(key);
+  }
+  for (const LinkKey& key : links) forget_link(key, was_revoked);
 }
 
 void Front::tick(Time now) {

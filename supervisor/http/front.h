@@ -64,6 +64,9 @@ class Front {
   void backend_line(BackendId backend, std::string_view line);
   void backend_ended(BackendId backend);
 
+  /// Who may ask is another question now: sessions of tokens that were revoked are ended.
+  void reconfigure(const HttpListen& listen, std::set<std::uint32_t> idle_tokens);
+
   /// At a steady pace, about every 15 s.
   void tick(Time now);
   void set_now(Time now) { now_ = now; }
@@ -100,6 +103,7 @@ class Front {
   std::size_t links_of(const CallerKey& owner) const;
   void forget_session(const std::string& name, std::string_view error);
   void forget_link(const LinkKey& key, std::string_view error);
+  void end_revoked(const std::vector<HttpToken>& tokens);
 
   HttpContext& around_;
   AccessRules access_;

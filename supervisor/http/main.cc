@@ -19,11 +19,11 @@ Result<void> run() {
   ignore_broken_pipes();
   Fd supervisor(wire::http_fd::supervisor);
   const Fd sealed(wire::http_fd::config);
-  const Config config = CELLBLOCK_TRY(read_sealed_config(sealed.get()));
+  Config config = CELLBLOCK_TRY(read_sealed_config(sealed.get()));
   if (!config.http) return fail("the configuration has no [listen.http]");
   Fd listener(config.http->address.empty() ? -1 : wire::http_fd::listener);
   const auto loop = CELLBLOCK_TRY(EventLoop::make());
-  http::Server server(*loop, config, std::move(supervisor), std::move(listener));
+  http::Server server(*loop, std::move(config), std::move(supervisor), std::move(listener));
   CELLBLOCK_CHECK(server.start());
   CELLBLOCK_CHECK(loop->run());
   if (!server.failure().empty()) return fail(server.failure());

@@ -4,27 +4,31 @@
 
 namespace cellblock::http {
 
-std::vector<std::string> RefusedTokens::add(const std::string& address, gateway::Time now) {
-  std::vector<std::string> lines = tick(now);
-  if (attempts_.add(address)) {
-    lines.push_back(fmt::format("refused an unknown bearer token from {}", address));
+std::string text_of(const RefusedToken& refused) {
+  if (refused.address.empty()) {
+    return fmt::format("refused {} unknown bearer tokens from other addresses", refused.requests);
   }
-  return lines;
+  if (!refused.is_sum) {
+    return fmt::format("refused an unknown bearer token from {}", refused.address);
+  }
+  return fmt::format("refused {} more unknown bearer tokens from {}", refused.requests,
+                     refused.address);
 }
 
-std::vector<std::string> RefusedTokens::tick(gateway::Time now) {
+std::vector<RefusedToken> RefusedTokens::add(const std::string& address, gateway::Time now) {
+  std::vector<RefusedToken> told = tick(now);
+  if (attempts_.add(address)) told.push_back({.address = address});
+  return told;
+}
+
+std::vector<RefusedToken> RefusedTokens::tick(gateway::Time now) {
   if (now - began_ < span) return {};
   began_ = now;
-  std::vector<std::string> lines;
+  std::vector<RefusedToken> told;
   const auto over = attempts_.end_span();
-  for (const auto& [address, count] : over.left_out) {
-    lines.push_back(fmt::format("refused {} more unknown bearer tokens from {}", count, address));
-  }
-  if (over.of_others > 0) {
-    lines.push_back(
-        fmt::format("refused {} unknown bearer tokens from other addresses", over.of_others));
-  }
-  return lines;
+  for (const auto& [address, count] : over.left_out) told.push_back({address, count, true});
+  if (over.of_others > 0) told.push_back({{}, over.of_others, true});
+  return told;
 }
 
 }  // namespace cellblock::http

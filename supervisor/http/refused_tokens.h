@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,16 +9,26 @@
 
 namespace cellblock::http {
 
-/// The log's lines about bearer tokens that are none of cellblock's: by address, a few a minute and
-/// a count. Of the token itself no line has a byte. Pure.
+/// Requests with a bearer token that is none of cellblock's. Of the token itself nothing is kept.
+struct RefusedToken {
+  std::string address;  ///< empty: several
+  std::uint64_t requests = 1;
+  bool is_sum = false;  ///< of those that were not told one by one
+  bool operator==(const RefusedToken&) const = default;
+};
+
+/// The log's line about it.
+std::string text_of(const RefusedToken& refused);
+
+/// What is told of such requests: by address, a few a minute and a count. Pure.
 class RefusedTokens {
  public:
   static constexpr gateway::Milliseconds span{60'000};
 
-  /// Lines to be written now; the first of a span tells what the one before left out.
-  std::vector<std::string> add(const std::string& address, gateway::Time now);
+  /// To be told now; the first of a span tells what the one before left out.
+  std::vector<RefusedToken> add(const std::string& address, gateway::Time now);
   /// At a steady pace: what was left out, when the span is over.
-  std::vector<std::string> tick(gateway::Time now);
+  std::vector<RefusedToken> tick(gateway::Time now);
 
  private:
   RefusedAttempts attempts_;

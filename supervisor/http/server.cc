@@ -12,13 +12,16 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "policy/access/rights.h"
+#include "policy/base/internet_address.h"
 #include "supervisor/http_connection/http_context.h"
+#include "supervisor/ipc/sealed_config.h"
 
 namespace cellblock::http {
 namespace {
@@ -55,11 +58,10 @@ ShareBudget::Bounds body_bounds(const Config& config) {
   return {std::max(most_body_bytes, 2 * longest), std::max(body_share, longest + line_slack)};
 }
 
-// The supervisor reads it, and writes it into the daemon's log.
-void say(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    static_cast<void>(std::fprintf(stderr, "cellblock-http: warning: %s\n", line.c_str()));
-  }
+// IPv4 as the supervisor writes it; zeros: of several, or not known.
+InternetAddress bytes_of(const std::string& address) {
+  if (const auto v4 = parse_ipv4(address)) return *v4;
+  return parse_ipv6(address).value_or(InternetAddress{});
 }
 
 // An answer is never too long for a queue that is empty.
@@ -81,11 +83,11 @@ Reply too_many_connections() {
 
 }  // namespace
 
-Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener)
+Server::Server(EventLoop& loop, Config config, Fd supervisor, Fd listener)
     : loop_(loop),
-      config_(config),
-      bounds_{longest_from_host(config), queue_bound(config)},
-      bodies_(body_bounds(config)),
+      config_(std::move(config)),
+      bounds_{longest_from_host(config_), queue_bound(config_)},
+      bodies_(body_bounds(config_)),
       listener_(std::move(listener)),
       listening_(loop, listener_.get()),
       supervisor_(
@@ -97,8 +99,9 @@ Server::Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener
                },
            .refused = [this](std::uint32_t request) { backend_ended(request); },
            .peer = [this](Fd socket, const Caller& peer) { welcome(std::move(socket), peer, {}); },
+           .config = [this](const Fd& sealed) { reconfigure(sealed); },
            .gone = [this] { finish(); }}),
-      front_(*this, *config.http, idle_tokens(config)),
+      front_(*this, *config_.http, idle_tokens(config_)),
       ticks_(loop, [this] { tick(); }),
       pause_(loop,
              [this] {
@@ -115,6 +118,26 @@ Result<void> Server::start() {
   listening_.on_readable = [this] { accept_some(); };
   CELLBLOCK_CHECK(listening_.want_read(true));
   return {};
+}
+
+// Who cannot read it would go on taking what was revoked: the supervisor starts another one.
+void Server::reconfigure(const Fd& sealed) {
+  auto fresh = read_sealed_config(sealed.get());
+  if (!fresh || !fresh->http) {
+    failure_ = "the new configuration cannot be read";
+    return loop_.stop();
+  }
+  config_ = std::move(*fresh);
+  front_.reconfigure(*config_.http, idle_tokens(config_));
+}
+
+// The supervisor reads the line, and writes it into the daemon's log.
+void Server::tell(const std::vector<RefusedToken>& refused) {
+  for (const RefusedToken& one : refused) {
+    static_cast<void>(std::fprintf(stderr, "cellblock-http: warning: %s\n", text_of(one).c_str()));
+    const auto requests = std::min<std::uint64_t>(one.requests, UINT32_MAX);
+    supervisor_.wrong_token(bytes_of(one.address), static_cast<std::uint32_t>(requests));
+  }
 }
 
 void Server::finish() {
@@ -173,7 +196,7 @@ Connection::Events Server::events_of(GuestId id) {
 
 std::optional<Reply> Server::look_at(Guest& guest, const Request& head) {
   Front::Admission admission = front_.admit(head, guest.peer);
-  if (admission.is_wrong_token) say(refused_tokens_.add(guest.from, loop_.now()));
+  if (admission.is_wrong_token) tell(refused_tokens_.add(guest.from, loop_.now()));
   if (admission.refusal) return std::move(admission.refusal);
   const bool is_new =
       guest.connection->is_stranger() || key_of(guest.caller) != key_of(admission.caller);
@@ -303,7 +326,7 @@ void Server::backend_ended(BackendId backend) {
 
 void Server::tick() {
   front_.tick(duration_cast<Milliseconds>(loop_.now().time_since_epoch()));
-  say(refused_tokens_.tick(loop_.now()));
+  tell(refused_tokens_.tick(loop_.now()));
   ticks_.set(tick_interval);
 }
 

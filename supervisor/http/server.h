@@ -22,8 +22,8 @@ namespace cellblock::http {
 /// thread.
 class Server final : public HttpContext {
  public:
-  /// `listener`: of TCP, listening; not valid: there is none. `config` outlives it.
-  Server(EventLoop& loop, const Config& config, Fd supervisor, Fd listener);
+  /// `listener`: of TCP, listening; not valid: there is none.
+  Server(EventLoop& loop, Config config, Fd supervisor, Fd listener);
   ~Server() override;
 
   Result<void> start();
@@ -53,6 +53,8 @@ class Server final : public HttpContext {
   };
   using GuestId = std::uint64_t;
 
+  void reconfigure(const Fd& sealed);
+  void tell(const std::vector<RefusedToken>& refused);
   void accept_some();
   bool somebody_waits() const;
   bool make_room();
@@ -78,7 +80,7 @@ class Server final : public HttpContext {
   void bury_guests();
 
   EventLoop& loop_;
-  const Config& config_;
+  Config config_;
   Connection::Bounds bounds_;
   ShareBudget bodies_;
   Fd listener_;

@@ -40,6 +40,11 @@ bool SupervisorLink::open(std::uint32_t request, const Caller& caller) {
   return true;
 }
 
+void SupervisorLink::wrong_token(const InternetAddress& from, std::uint32_t requests) {
+  if (waiting_.size() >= most_waiting) return;
+  ask({.kind = wire::HttpAsks::wrong_token, .who = requests, .address = from});
+}
+
 void SupervisorLink::peer_gone(std::uint32_t peer) {
   ask({.kind = wire::HttpAsks::peer_gone, .who = peer});
 }
@@ -74,6 +79,9 @@ void SupervisorLink::obey(const wire::HttpAnswer& answer, std::vector<Fd> fds) {
       return;
     case wire::HttpTells::refused:
       return events_.refused(answer.request);
+    case wire::HttpTells::config:
+      if (fds.size() == 1) events_.config(fds.front());
+      return;
     case wire::HttpTells::peer:
       if (fds.size() != 1) return;
       return events_.peer(std::move(fds.front()), {.kind = Caller::Kind::peer,

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 
+#include "policy/base/internet_address.h"
 #include "supervisor/http_connection/http_context.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/event_loop.h"
@@ -18,6 +19,7 @@ class SupervisorLink {
     std::function<void(std::uint32_t request, Fd socket)> opened;
     std::function<void(std::uint32_t request)> refused;
     std::function<void(Fd connection, const Caller& peer)> peer;
+    std::function<void(const Fd& sealed)> config;
     std::function<void()> gone;
   };
 
@@ -26,6 +28,8 @@ class SupervisorLink {
 
   /// False: too much waits to be asked already; nothing was asked.
   bool open(std::uint32_t request, const Caller& caller);
+  /// So many requests had a bearer token that nobody has. Where too much waits, it is not told.
+  void wrong_token(const InternetAddress& from, std::uint32_t requests);
   /// Nothing of that host is used here any more.
   void peer_gone(std::uint32_t peer);
 

@@ -26,6 +26,7 @@ enum class AuditOrders : std::uint8_t {
   source = 2,      ///< uid, gateway; fds: the reading end of that gateway's audit socket
   next_file = 3,   ///< answer to AuditTells::file_full; fds: an empty file, O_APPEND
   own_source = 4,  ///< as `source`: what the supervisor itself tells, which nobody else can
+  rules = 5,       ///< max_bytes and durability, from now on
 };
 
 /// What the writer waits for before it says that a record is written.

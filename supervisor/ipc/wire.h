@@ -267,6 +267,7 @@ enum class HttpAsks : std::uint8_t {
   open_for_token = 1,  ///< who: index in HttpListen::tokens
   open_for_peer = 2,   ///< who: HttpAnswer::peer
   peer_gone = 3,       ///< who: HttpAnswer::peer, whose connection is closed there
+  wrong_token = 4,     ///< who: how many requests had one that nobody has; address: whose
 };
 
 struct HttpRequest {
@@ -274,6 +275,7 @@ struct HttpRequest {
   std::array<std::uint8_t, 3> reserved{};
   std::uint32_t request = 0;  ///< open_*: chosen by the helper, comes back in the answer
   std::uint32_t who = 0;
+  std::array<std::uint8_t, 16> address{};  ///< wrong_token: IPv6, or IPv4 mapped; zeros: of several
 };
 
 // supervisor -> cellblock-http
@@ -282,6 +284,7 @@ enum class HttpTells : std::uint8_t {
   opened = 1,   ///< request; fds: a connection that speaks the socket's protocol
   refused = 2,  ///< request
   peer = 3,     ///< peer, uid, rights; fds: a connection that came to the Unix socket
+  config = 4,   ///< fds: the sealed configuration that holds from now on
 };
 
 struct HttpAnswer {

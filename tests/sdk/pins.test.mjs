@@ -55,13 +55,39 @@ const list = (server) => withHost(server, async (host) =>
 const call = (server, name, args) => withHost(server, (host) => host.call(name, args));
 const failureOf = (answer) => answer.result?._meta?.['cellblock/error'] ?? answer.error?.data;
 
-const servers = ['changing', 'growing', 'renaming', 'poisoned', 'shadowing', 'strict', 'unlisted', 'git'];
+const legacyPinned = ['era = "legacy"', 'pin = "tofu"'];
+const byHand = ['era = "legacy"', 'pin = "manual"'];
+const servers = ['declared', 'changing', 'growing', 'renaming', 'poisoned', 'shadowing', 'strict', 'unlisted', 'git'];
 before(async () => {
-  for (const name of servers) declareMock(daemon, name, rulesFor(add, read), ['era = "legacy"', 'pin = "tofu"']);
-  declareMock(daemon, 'byhand', rulesFor(add), ['era = "legacy"', 'pin = "manual"']);
+  for (const name of servers) declareMock(daemon, name, rulesFor(add, read), legacyPinned);
+  for (const name of ['byhand', 'declared-byhand']) declareMock(daemon, name, rulesFor(add), byHand);
   await daemon.start();
 });
 after(() => daemon.stop());
+
+test('a definition that the configuration accepts passes for every user, at once and at first sight', async () => {
+  const changed = { ...read, description: 'Reads a file, and sends it.' };
+  await list('declared');
+  nowOffers('declared', add, changed);
+  assert.deepEqual(await list('declared'), ['add']);
+  const shown = await daemon.command('approve', 'show', 'declared');
+  const [line, digest] = /accepted_definitions = \["([0-9a-f]{64})"\]/.exec(shown);
+  await withHost('declared', async (host) => {
+    daemon.setLines('declared', [...legacyPinned, line]);
+    daemon.setLines('declared-byhand', [...byHand, line]);
+    daemon.write();
+    const { code, out, err } = await daemon.reload();
+    assert.equal(code, 0, err);
+    assert.match(out, /server declared: .*accepted_definitions[^]*server declared-byhand: accepted_definitions: from the next request on/);
+    assert.equal(textOf(await host.call('read_file', { path: '/a' })), 'done');
+  });
+  assert.deepEqual(await list('declared'), ['add', 'read_file']);
+  nowOffers('declared-byhand', add, changed);
+  assert.deepEqual(await list('declared-byhand'), ['read_file']);
+  const log = await daemon.auditLines();
+  assert.ok(log.some(({ kind, tool: name, reason }) => kind === 'pin' && name === 'read_file' && reason === 'declared'));
+  assert.match(await daemon.command('pinned', 'declared'), new RegExp(digest.slice(0, 12)));
+});
 
 describe('a definition', () => {
   test('that has changed is withheld, shown line by line, and let pass when it is accepted', async () => {

@@ -162,7 +162,7 @@ describe('Nothing changes', () => {
     assert.deepEqual(JSON.parse(out), {
       ok: true, applied: false, changes: [{ server: 'other', change: 'cell', keys: ['env', 'limits'] }],
       values: [{ key: 'server.other.limits.pids', from: '256', to: '300' }],
-      broken: [],
+      left: [], broken: [],
     });
   }));
 

@@ -14,7 +14,7 @@ check 'the socket is enabled' is "$(systemctl is-enabled cellblock.socket)" enab
 check 'the socket listens' systemctl -q is-active cellblock.socket
 check 'the socket is root'"'"'s, and no unit gives it away by path' is "$(stat -c %U $socket)$(systemctl show -P SocketUser cellblock.socket)$(systemctl show -P SocketGroup cellblock.socket)" root
 check 'the service does not run before the first connection' is "$(property ActiveState)" inactive
-check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket /usr/lib/systemd/system/cellblock-reload.path /usr/lib/systemd/system/cellblock-check.timer /usr/lib/systemd/system/cellblock-check.service /usr/lib/systemd/system/cellblock-scan.timer /usr/lib/systemd/system/cellblock-scan.service
+check 'the units are sound' systemd-analyze verify --man=no /usr/lib/systemd/system/cellblock.service /usr/lib/systemd/system/cellblock.socket /usr/lib/systemd/system/cellblock-reload.path /usr/lib/systemd/system/cellblock-check.timer /usr/lib/systemd/system/cellblock-check.service /usr/lib/systemd/system/cellblock-audit.timer /usr/lib/systemd/system/cellblock-audit.service /usr/lib/systemd/system/cellblock-scan.timer /usr/lib/systemd/system/cellblock-scan.service
 security=$(systemd-analyze security --no-pager $service)
 check 'systemd-analyze security says at most 5.0' awk -v n="$(awk '/Overall exposure/ { print $(NF-2) }' <<<"$security")" 'BEGIN { exit !(n > 0 && n <= 5.0) }'
 echo "$security" >/run/told/security

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cellblock {
@@ -175,6 +177,74 @@ TEST_F(ApprovalsTest, GivesNoTwoTheSameNumber) {
     const Approval approval = ask(call("{}"));
   }
   EXPECT_EQ(ask(call("{}")).entry().number, 2U);
+}
+
+// --- before it is asked for ----------------------------------------------------------------------
+
+AllowedBeforehand next_remove(Instant until = start + seconds{600}) {
+  return {.method = "tools/call", .name = "remove", .by = 7, .until = until};
+}
+
+TEST_F(ApprovalsTest, TheNextCallIsAllowedAndTheOneAfterItIsAskedFor) {
+  ASSERT_TRUE(approvals.allow_next(next_remove(), start));
+  const Approval first = ask(call(R"({"a":1})"));
+  EXPECT_TRUE(first.is_needed());
+  EXPECT_FALSE(first.waits());
+  EXPECT_FALSE(first.is_denied());
+  EXPECT_EQ(first.entry().by, 7U);
+  EXPECT_TRUE(first.entry().is_beforehand);
+  EXPECT_EQ(waiter.told, 1);
+  EXPECT_TRUE(ask(call(R"({"a":2})")).waits());
+}
+
+TEST_F(ApprovalsTest, AllowedBeforehandIsNothingElse) {
+  struct Row {
+    const char* name;
+    std::function<void(ApprovalRequest&)> change;
+  };
+  const std::vector<Row> rows = {
+      {"another tool", [](ApprovalRequest& r) { r.name = "other"; }},
+      {"another method", [](ApprovalRequest& r) { r.method = "prompts/get"; }},
+      {"another server", [](ApprovalRequest& r) { r.server = 1; }},
+      {"the user is to be asked", [](ApprovalRequest& r) { r.approver = Approver::user; }}};
+  for (const Row& row : rows) {
+    Approvals others;
+    ASSERT_TRUE(others.allow_next(next_remove(), start));
+    ApprovalRequest request = call("{}");
+    row.change(request);
+    const auto asked = others.ask(std::move(request), waiter, start);
+    ASSERT_TRUE(asked) << row.name;
+    EXPECT_TRUE(asked->waits()) << row.name;
+  }
+}
+
+TEST_F(ApprovalsTest, AllowedBeforehandEndsWithItsTimeAndAtLongestInADay) {
+  ASSERT_TRUE(approvals.allow_next(next_remove(start + seconds{10}), start));
+  EXPECT_TRUE(ask(call("{}"), start + seconds{10}).waits());
+  ASSERT_TRUE(approvals.allow_next(next_remove(start + std::chrono::hours{48}), start));
+  EXPECT_TRUE(ask(call("{}"), start + std::chrono::hours{24}).waits());
+}
+
+TEST_F(ApprovalsTest, AllowedBeforehandEndsWhenWhatIsCalledHasBecomeAnotherThing) {
+  ASSERT_TRUE(approvals.allow_next(next_remove(), start));
+  approvals.forget_beforehand(1);
+  approvals.forget_beforehand(0);
+  EXPECT_TRUE(ask(call("{}")).waits());
+}
+
+TEST_F(ApprovalsTest, AllowedBeforehandAnswersNoCallThatWaitsAlready) {
+  const Approval waiting = ask(call("{}"));
+  ASSERT_TRUE(approvals.allow_next(next_remove(), start));
+  EXPECT_EQ(refusal(call("{}")), Why::waits_already);
+  EXPECT_TRUE(waiting.waits());
+}
+
+TEST_F(ApprovalsTest, NotManyAreAllowedBeforehand) {
+  for (std::size_t i = 0; i < Approvals::max_beforehand; ++i) {
+    EXPECT_TRUE(approvals.allow_next(next_remove(), start));
+  }
+  EXPECT_FALSE(approvals.allow_next(next_remove(), start));
+  EXPECT_TRUE(approvals.allow_next(next_remove(), start + seconds{600}));
 }
 
 }  // namespace

@@ -291,6 +291,21 @@ TEST_F(AuditWriterTest, AsksForTheNextFileAndGoesOnThereWithTheChain) {
   EXPECT_THAT(verify({text_of(next)}).findings, ::testing::IsEmpty());
 }
 
+TEST_F(AuditWriterTest, AsksForTheNextFileByTheRulesThatItWasToldLast) {
+  start_writer();
+  const wire::AuditOrder rules{
+      .kind = wire::AuditOrders::rules, .durability = wire::Durability::synced, .max_bytes = 1};
+  ASSERT_TRUE(send_record(control_.get(), rules));
+  const Fd alice = add_source(1000);
+  ASSERT_TRUE(send_record(alice.get(), record_of(1)));
+  const Fd control = duplicate(control_.get()).value();
+  ::shutdown(control_.get(), SHUT_WR);
+  ASSERT_TRUE(run_to_the_end());
+  wire::AuditTell tell;
+  ASSERT_TRUE(receive_record(control.get(), tell, MSG_DONTWAIT));
+  EXPECT_EQ(tell.kind, wire::AuditTells::file_full);
+}
+
 TEST_F(AuditWriterTest, FindsTheChainInTheFormerFileWhereItDiedBetweenTheTwo) {
   start_writer();
   ASSERT_TRUE(run_to_the_end());

@@ -173,5 +173,59 @@ TEST_F(LogFilesTest, AreReadLineByLineAndOnFromWhereTheLastOneEnded) {
   EXPECT_THAT(lines, ElementsAre("three"));
 }
 
+/// Of one test: mktime(3) and localtime(3) go by it.
+class TimeZone {
+ public:
+  explicit TimeZone(const char* name) {
+    ::setenv("TZ", name, 1);
+    ::tzset();
+  }
+  ~TimeZone() {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+  }
+  TimeZone(const TimeZone&) = delete;
+  TimeZone& operator=(const TimeZone&) = delete;
+};
+
+TEST(AuditLocalTimes, AreMomentsOfTheMachinesZoneAndEndWithWhatIsNamed) {
+  const TimeZone berlin("CET-1CEST,M3.5.0,M10.5.0/3");
+  constexpr std::int64_t evening = 1'700'000'000;  // 2023-11-14 23:13:20 there
+  struct Row {
+    const char* text;
+    const char* begin;
+    const char* end;
+  };
+  const std::vector<Row> rows = {
+      {"today", "2023-11-13T23:00:00", "2023-11-14T22:59:59"},
+      {"yesterday", "2023-11-12T23:00:00", "2023-11-13T22:59:59"},
+      {"2023-10-29", "2023-10-28T22:00:00", "2023-10-29T22:59:59"},  // has 25 hours
+      {"2024-03-31", "2024-03-30T23:00:00", "2024-03-31T21:59:59"},  // has 23 hours
+      {"2023-12-31T23", "2023-12-31T22:00:00", "2023-12-31T22:59:59"},
+      {"2024-01-01T00:30", "2023-12-31T23:30:00", "2023-12-31T23:30:59"},
+      {"2024-07-01T12:00:00", "2024-07-01T10:00:00", "2024-07-01T10:00:00"},
+      {"2h", "2023-11-14T20:13:20", "2023-11-14T20:13:20"},
+      {"2026-11-22T13:05:00Z", "2026-11-22T13:05:00", "2026-11-22T13:05:00"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(local_moment(row.text, evening, MomentEdge::begin), row.begin) << row.text;
+    EXPECT_EQ(local_moment(row.text, evening, MomentEdge::end), row.end) << row.text;
+  }
+  for (const char* wrong : {"noon", "2026-11-2", "2026-11-22T1"}) {
+    EXPECT_FALSE(local_moment(wrong, evening, MomentEdge::begin)) << wrong;
+  }
+}
+
+TEST(AuditLocalTimes, AreShownWithTheirDistanceFromUtc) {
+  const TimeZone berlin("CET-1CEST,M3.5.0,M10.5.0/3");
+  const nlohmann::json line{{"time", "2026-07-01T22:30:05.123Z"}, {"kind", "attach"}};
+  EXPECT_TRUE(audit_line_text(line, Style::none(), 0, ShownTime::local)
+                  .starts_with("2026-07-02 00:30:05+0200  "));
+  EXPECT_TRUE(
+      audit_line_text(line, Style::none(), 0, ShownTime::utc).starts_with("2026-07-01 22:30:05  "));
+  const nlohmann::json odd{{"time", "yesterday"}, {"kind", "attach"}};
+  EXPECT_TRUE(audit_line_text(odd, Style::none(), 0, ShownTime::local).starts_with("yesterday  "));
+}
+
 }  // namespace
 }  // namespace cellblock::cli

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "policy/base/internet_address.h"
 #include "supervisor/daemon/run/http_host.h"
 
 namespace cellblock::daemon {
@@ -23,20 +27,23 @@ class HttpHostChannel : public testing::Test {
   std::unique_ptr<HttpHost> make_host(HttpHost::Patience patience = {}) {
     auto host = std::make_unique<HttpHost>(
         loop_, config_, HttpSockets{},
-        HttpHost::Around{.ask_launcher = [this](const wire::SupervisorRequest& request,
-                                                std::span<const int> fds) -> Result<void> {
-                           asked_.push_back(request.kind);
-                           if (!fds.empty()) helper_ = *duplicate(fds[0]);
-                           return {};
-                         },
-                         .open_session = [this](const Peer& peer) -> Result<Fd> {
-                           opened_.push_back(peer);
-                           if (refuses_) return fail("no");
-                           Pair ends = *make_stream_pair();
-                           return std::move(ends.first);
-                         },
-                         .is_stuck = [](std::uint32_t) { return false; },
-                         .close_later = [](const Fd&) {}},
+        HttpHost::Around{
+            .ask_launcher = [this](const wire::SupervisorRequest& request,
+                                   std::span<const int> fds) -> Result<void> {
+              asked_.push_back(request.kind);
+              if (!fds.empty()) helper_ = *duplicate(fds[0]);
+              return {};
+            },
+            .open_session = [this](const Peer& peer) -> Result<Fd> {
+              opened_.push_back(peer);
+              if (refuses_) return fail("no");
+              Pair ends = *make_stream_pair();
+              return std::move(ends.first);
+            },
+            .is_stuck = [](std::uint32_t) { return false; },
+            .close_later = [](const Fd&) {},
+            .wrong_token = [this](const std::string& from,
+                                  std::uint32_t count) { wrong_.emplace_back(from, count); }},
         patience);
     EXPECT_TRUE(host->start());
     host->started();
@@ -81,6 +88,7 @@ class HttpHostChannel : public testing::Test {
   Config config_ = config_with_a_token();
   std::vector<wire::SupervisorRequestKind> asked_;
   std::vector<Peer> opened_;
+  std::vector<std::pair<std::string, std::uint32_t>> wrong_;
   Fd helper_;
   std::uint32_t questions_ = 0;
   std::uint32_t answers_ = 0;
@@ -98,6 +106,46 @@ TEST_F(HttpHostChannel, ASessionIsOpenedForTheTokensUserAndSaysWhichTokenItWas) 
   EXPECT_EQ(opened_[0].groups, std::vector<std::uint32_t>{27});
   EXPECT_EQ(opened_[0].via, wire::SessionVia::http_token);
   EXPECT_EQ(opened_[0].token, 1U);
+}
+
+TEST_F(HttpHostChannel, NoSessionIsOpenedForARevokedTokenWhateverTheHelperThinks) {
+  config_.http->tokens[0].revoked = true;
+  const auto host = make_host();
+  ASSERT_TRUE(send_record(helper_.get(),
+                          wire::HttpRequest{.kind = wire::HttpAsks::open_for_token, .request = 7}));
+  loop_.poll();
+  EXPECT_TRUE(opened_.empty());
+  wire::HttpAnswer answer;
+  ASSERT_TRUE(receive_record(helper_.get(), answer, MSG_DONTWAIT));
+  EXPECT_EQ(answer.kind, wire::HttpTells::refused);
+  EXPECT_EQ(answer.request, 7U);
+}
+
+TEST_F(HttpHostChannel, TheHelperIsGivenAConfigurationThatHolds) {
+  const auto host = make_host();
+  const Fd sealed(::memfd_create("config", MFD_CLOEXEC));
+  host->reconfigure(sealed);
+  wire::HttpAnswer answer;
+  const auto received = receive_record(helper_.get(), answer, MSG_DONTWAIT);
+  ASSERT_TRUE(received);
+  EXPECT_EQ(answer.kind, wire::HttpTells::config);
+  EXPECT_EQ(received->fds.size(), 1U);
+}
+
+TEST_F(HttpHostChannel, WrongTokensAreToldByAddressInWordsOfOurOwn) {
+  const auto host = make_host();
+  wire::HttpRequest told{.kind = wire::HttpAsks::wrong_token, .who = 1};
+  told.address = ipv4_address(192, 0, 2, 7);
+  ASSERT_TRUE(send_record(helper_.get(), told));
+  told.who = 15;
+  told.address = *parse_ipv6("2001:db8::1");
+  ASSERT_TRUE(send_record(helper_.get(), told));
+  told.address = {};
+  ASSERT_TRUE(send_record(helper_.get(), told));
+  loop_.poll();
+  const std::vector<std::pair<std::string, std::uint32_t>> expected{
+      {"192.0.2.7", 1}, {"2001:db8::1", 15}, {"several addresses", 15}};
+  EXPECT_EQ(wrong_, expected);
 }
 
 TEST_F(HttpHostChannel, AHelperThatIsBusyLosesNoAnswer) {

@@ -240,6 +240,17 @@ TEST(ReloadReport, NamesWhatIsLeftOutWhetherItIsNewOrNot) {
               HasSubstr(R"x("broken":[{"what":"server a","cause":"read: gone (/c.toml:3)"}])x"));
 }
 
+TEST(ReloadReport, NamesWhatIsLeftForARestart) {
+  const Difference difference{.servers = {}, .keys = {"calls"}, .left = {"socket", "audit.keep"}};
+  EXPECT_EQ(reload_text(difference, {}, {}, ReloadTense::done),
+            "reloaded\n"
+            "  calls: at once\n"
+            "left for a restart: socket\n"
+            "left for a restart: audit.keep\n");
+  EXPECT_THAT(reload_json(difference, {}, {}, ReloadTense::done),
+              HasSubstr(R"("left":["socket","audit.keep"])"));
+}
+
 TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
   const Difference difference{
       .servers = {{.name = "a", .what = ServerChange::policy, .keys = {"allow", "rule", "results"}},
@@ -258,12 +269,13 @@ TEST(ReloadReport, TellsEachChangeAndWhenItTakesEffect) {
             "    limits.memory: none -> \"1GiB\"\n"
             "  server b: removed: its sessions are ended\n");
   EXPECT_EQ(reload_text({}, {}, {}, ReloadTense::done), "nothing has changed\n");
-  EXPECT_EQ(reload_json(difference, {values.back()}, {}, ReloadTense::done),
-            R"({"ok":true,"applied":true,"changes":[{"key":"role"},)"
-            R"({"server":"a","change":"policy","keys":["allow","rule","results"]},)"
-            R"({"server":"b","change":"removed","keys":[]}],)"
-            R"("values":[{"key":"server.a.limits.memory","from":"","to":"\"1GiB\""}],"broken":[]})"
-            "\n");
+  EXPECT_EQ(
+      reload_json(difference, {values.back()}, {}, ReloadTense::done),
+      R"({"ok":true,"applied":true,"changes":[{"key":"role"},)"
+      R"({"server":"a","change":"policy","keys":["allow","rule","results"]},)"
+      R"({"server":"b","change":"removed","keys":[]}],)"
+      R"("values":[{"key":"server.a.limits.memory","from":"","to":"\"1GiB\""}],"left":[],"broken":[]})"
+      "\n");
   EXPECT_EQ(reload_error_json("why"),
             R"({"ok":false,"error":{"code":"not_reloaded","message":"why","exit_code":1}})"
             "\n");

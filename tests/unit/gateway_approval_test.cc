@@ -71,6 +71,26 @@ TEST_F(ApprovalTest, IsHeldUntilSomebodyAllowsItAndSentAsItWasShown) {
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::ok)));
 }
 
+TEST_F(ApprovalTest, TheNextCallIsSentWhereItWasAllowedBeforehandAndIsOnRecord) {
+  attach_and_run();
+  policy().approvals.allow_next(
+      {.method = "tools/call", .name = "push", .by = 7, .until = now_ + Milliseconds{60'000}},
+      now_);
+  host_says(push);
+  effects_.ring(now_);
+  ASSERT_THAT(effects_.cell, SizeIs(1));
+  EXPECT_THAT(approvals().entries(), IsEmpty()) << "used once";
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::approval, AuditOutcome::ok)));
+  EXPECT_THAT(effects_.notes, Not(Contains(std::pair(AuditKind::approval, AuditOutcome::none))))
+      << "nobody is asked";
+  EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::ok)));
+  effects_.cell.clear();
+  host_says(
+      R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"push","arguments":{"to":"b"}}})");
+  effects_.ring(now_);
+  EXPECT_THAT(effects_.cell, IsEmpty());
+}
+
 TEST_F(ApprovalTest, TellsWhoAskedForProgressThatItWaitsAndGoesOnTelling) {
   attach_and_run();
   host_says(

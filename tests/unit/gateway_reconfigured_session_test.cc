@@ -16,6 +16,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::string_view push =
@@ -257,6 +258,21 @@ TEST_F(ReconfiguredSession, OfAllServersTakesNoLongerLinesThanTheNewBoundsAllow)
     for (Server& one : config.servers) one.lines.from_host = 64U << 10;
   });
   EXPECT_TRUE(is_too_long());
+}
+
+TEST_F(ReconfiguredSession, EndsWhereItsTokenIsRevokedAndNoOthers) {
+  config_.http.emplace().tokens.resize(2);
+  config_.http->tokens.reserve(max_token_places);
+  config_.http->tokens[1].sha256 = {1};
+  peer_.via = wire::SessionVia::http_token;
+  peer_.token_index = 1;
+  attach_and_run();
+  reload([](Config& config) { config.http->tokens.erase(config.http->tokens.begin()); });
+  EXPECT_THAT(effects_.did, Not(Contains("close_host")));
+  host_says(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read_a"}})");
+  reload([](Config& config) { config.http->tokens.clear(); });
+  EXPECT_THAT(effects_.did, Contains("close_host"));
+  EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("was revoked"));
 }
 
 TEST_F(ReconfiguredSession, RedactsByTheNewRules) {

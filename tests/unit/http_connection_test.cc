@@ -160,6 +160,14 @@ TEST_F(ImpatientHttpConnection, OneThatNeverSaysAnythingIsClosedWithoutAnAnswer)
   EXPECT_EQ(answer_at_the_end(), "");
 }
 
+TEST_F(HttpConnection, WhoSpeaksHttp10IsToldWhatToSet) {
+  send("POST /mcp HTTP/1.0\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}");
+  turn();
+  const std::string answer = received();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n"));
+  EXPECT_THAT(answer, HasSubstr("behind nginx set proxy_http_version 1.1"));
+}
+
 TEST_F(HttpConnection, AnswersOneRequestAfterTheOther) {
   EXPECT_TRUE(connection_->is_stranger());
   send(whole_request + whole_request);

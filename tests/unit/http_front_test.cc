@@ -193,6 +193,40 @@ TEST_F(HttpFront, ATokenWhoseUserMayUseNothingIsForbiddenInAllButName) {
   EXPECT_THAT(refusal->body, HasSubstr("-31001"));
 }
 
+TEST_F(HttpFront, ARevokedTokenIsNoneAndItsSessionsEndAtOnce) {
+  const std::string name = begin_session(1);
+  const BackendId sessions = around_.callers.size();
+  ask(2, with(post(R"({"jsonrpc":"2.0","id":7,"method":"tools/list"})"), "mcp-session-id", name));
+  ask(3, modern("tools/list", ""));
+  const BackendId links = around_.callers.size();
+  HttpListen fewer = listen_with_token();
+  fewer.tokens[0].revoked = true;
+  front_.reconfigure(fewer, {});
+  EXPECT_EQ(refusal_of(post("")), 401U);
+  EXPECT_EQ(refusal_of(with(post(""), "authorization", "Bearer " + std::string(32, 'b'))), 0U);
+  EXPECT_THAT(around_.closed, testing::UnorderedElementsAre(sessions, links));
+  EXPECT_EQ(body_of(2)["error"]["message"], "This bearer token was revoked");
+  EXPECT_EQ(body_of(3)["error"]["message"], "This bearer token was revoked");
+}
+
+TEST_F(HttpFront, SessionsOfOtherTokensOutliveARevocation) {
+  begin_session(1);
+  HttpListen fewer = listen_with_token();
+  fewer.tokens[1].revoked = true;
+  front_.reconfigure(fewer, {});
+  EXPECT_THAT(around_.closed, IsEmpty());
+}
+
+TEST_F(HttpFront, WhatAReloadGivesATokenHolds) {
+  front_.reconfigure(listen_with_token(), {0});
+  EXPECT_EQ(refusal_of(post("")), 403U);
+  HttpListen more = listen_with_token();
+  more.tokens.push_back({*sha256(std::string(32, 'c')), 1002, 1002, {}, "new"});
+  front_.reconfigure(more, {});
+  EXPECT_EQ(refusal_of(post("")), 0U);
+  EXPECT_EQ(refusal_of(with(post(""), "authorization", "Bearer " + std::string(32, 'c'))), 0U);
+}
+
 TEST_F(HttpFront, AWrongHostIsRefusedBeforeTheTokenIsLookedAt) {
   EXPECT_EQ(refusal_of(without(with(post(""), "host", "evil.example.com"), "authorization")), 403U);
 }
@@ -542,14 +576,16 @@ TEST(RefusedTokensTest, OfAnAddressAreToldAFewTimesAndThenCounted) {
   using namespace std::chrono_literals;
   const gateway::Time now(1h);
   RefusedTokens tokens;
-  std::vector<std::string> lines;
+  std::vector<RefusedToken> told;
   for (int i = 0; i < 20; ++i) {
-    for (std::string& line : tokens.add("192.0.2.7", now)) lines.push_back(std::move(line));
+    for (RefusedToken& one : tokens.add("192.0.2.7", now)) told.push_back(std::move(one));
   }
-  EXPECT_THAT(lines, testing::SizeIs(RefusedAttempts::recorded_each));
-  EXPECT_EQ(lines.front(), "refused an unknown bearer token from 192.0.2.7");
-  EXPECT_THAT(tokens.tick(now + RefusedTokens::span),
-              testing::ElementsAre("refused 15 more unknown bearer tokens from 192.0.2.7"));
+  EXPECT_THAT(told, testing::SizeIs(RefusedAttempts::recorded_each));
+  EXPECT_EQ(text_of(told.front()), "refused an unknown bearer token from 192.0.2.7");
+  told = tokens.tick(now + RefusedTokens::span);
+  ASSERT_THAT(told, testing::SizeIs(1));
+  EXPECT_EQ(told[0].requests, 15U);
+  EXPECT_EQ(text_of(told[0]), "refused 15 more unknown bearer tokens from 192.0.2.7");
 }
 
 }  // namespace

@@ -46,5 +46,34 @@ TEST(OwnLog, TakesNothingElseForThatSocket) {
   EXPECT_FALSE(is_connected_to(-1, ""));
 }
 
+TEST(JournalEntry, HasWhoseGatewaySaidItAndWhichServerItIsAbout) {
+  EXPECT_EQ(journal_entry("cellblockd", 4,
+                          "cellblock-gateway of uid 1000: [MCP:stdio:files] cell 3: exited"),
+            "MESSAGE=cellblock-gateway of uid 1000: [MCP:stdio:files] cell 3: exited\n"
+            "PRIORITY=4\nSYSLOG_IDENTIFIER=cellblockd\nCELLBLOCK_PROGRAM=cellblock-gateway\n"
+            "CELLBLOCK_UID=1000\nMCP_SERVER=files\n");
+  EXPECT_EQ(journal_entry("cellblockd", 4, "[MCP:stdio:git] is broken: read: gone"),
+            "MESSAGE=[MCP:stdio:git] is broken: read: gone\nPRIORITY=4\n"
+            "SYSLOG_IDENTIFIER=cellblockd\nMCP_SERVER=git\n");
+}
+
+TEST(JournalEntry, TakesNothingElseThatIsSaidForAField) {
+  for (const char* text : {"cellblock-http: cellblock-gateway of uid 7: [MCP:stdio:git] x",
+                           "x [MCP:stdio:git] y", "[MCP:stdio:GIT] y", "[MCP:stdio:a\nUID=0] y",
+                           "cellblock-gateway of uid 7x: [MCP:stdio:git] y"}) {
+    const std::string entry = journal_entry("cellblockd", 6, text);
+    EXPECT_EQ(entry.find("MCP_SERVER"), std::string::npos) << text;
+    EXPECT_EQ(entry.find("CELLBLOCK_UID"), std::string::npos) << text;
+  }
+}
+
+TEST(JournalEntry, ALineWithNewlinesIsOneFieldWithItsLength) {
+  const std::string entry = journal_entry("cellblockd", 3, "two\nPRIORITY=0");
+  using namespace std::string_literals;
+  EXPECT_EQ(
+      entry,
+      "MESSAGE\n\x0e\0\0\0\0\0\0\0two\nPRIORITY=0\nPRIORITY=3\nSYSLOG_IDENTIFIER=cellblockd\n"s);
+}
+
 }  // namespace
 }  // namespace cellblock

@@ -3,17 +3,20 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "policy/config/server_list.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "policy/sandbox/user_namespace_ids.h"
 
 /// What a configuration becomes that takes the place of one in use, and what is said of it.
 namespace cellblock {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -225,17 +228,115 @@ TEST(ReloadDifference, NamesANewServerThatIsLeftOut) {
   EXPECT_THAT(lines_of(found), ElementsAre("server a: added, but broken"));
 }
 
-TEST(ReloadMerge, LeavesAMendedServerOutWhoseUserTheLauncherWasNotGiven) {
-  Server mended = server("a");
-  mended.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
-  mended.secrets.push_back({.name = "A", .from = "/a"});
-  const Config fresh = merged(with({left_out_server("a")}), with({mended}));
-  EXPECT_FALSE(fresh.servers[0].is_usable());
-  EXPECT_THAT(fresh.servers[0].breakage.cause, HasSubstr("\"svc\" was not here before"));
-  EXPECT_THAT(fresh.servers[0].secrets, IsEmpty());
+TEST(ReloadMerge, LeavesOutAServerWhoseUserTheLauncherWasNotGiven) {
+  Server named = server("a");
+  named.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  named.secrets.push_back({.name = "A", .from = "/a"});
+  for (const Config& used : {with({left_out_server("a")}), with({server("a")}), with({})}) {
+    const Config fresh = merged(used, with({named}));
+    EXPECT_FALSE(fresh.servers[0].is_usable());
+    EXPECT_THAT(fresh.servers[0].breakage.cause, HasSubstr("\"svc\" was not here before"));
+    EXPECT_THAT(fresh.servers[0].secrets, IsEmpty());
+    EXPECT_EQ(mapped_ids(fresh), mapped_ids(used)) << "the launcher refuses whom it cannot be";
+    EXPECT_FALSE(merged(fresh, with({named})).servers[0].is_usable()) << "the second time";
+  }
   Config used = with({left_out_server("a"), server("b")});
-  used.servers[1].run_as = mended.run_as;
-  EXPECT_TRUE(merged(used, with({mended, server("b")})).servers[0].is_usable());
+  used.servers[1].run_as = named.run_as;
+  EXPECT_TRUE(merged(used, with({named, server("b")})).servers[0].is_usable());
+}
+
+TEST(ReloadMerge, ForgetsAsWhomABrokenServerWouldRunWhereTheLauncherCannotBeHim) {
+  Server broken = left_out_server("a");
+  broken.run_as = {.kind = RunAsKind::named, .user = "svc", .uid = 1200, .gid = 1200};
+  const Config fresh = merged(with({server("a")}), with({broken}));
+  EXPECT_EQ(fresh.servers[0].breakage.cause, "read: it is gone");
+  EXPECT_EQ(fresh.servers[0].run_as, RunAs{});
+}
+
+// --- people who came after the start -------------------------------------------------------------
+
+Server clients_server(std::string name, std::vector<std::uint32_t> uids,
+                      std::vector<std::uint32_t> gids = {}) {
+  Server made = server(std::move(name));
+  made.run_as = {.kind = RunAsKind::client};
+  made.rules = {short_form(std::move(uids), std::move(gids), {{"", true}})};
+  return made;
+}
+
+Config with_people(std::vector<Server> servers, std::vector<ClientId> clients) {
+  Config config = with(std::move(servers));
+  config.clients = std::move(clients);
+  return config;
+}
+
+constexpr ClientId alice{1001, 1001};
+constexpr ClientId bob{1002, 1002};
+
+TEST(ReloadMerge, WhoCameAfterTheStartCostsNobodyElseAServer) {
+  struct Row {
+    const char* name;
+    Server fresh;
+    bool is_usable;
+  };
+  const std::vector<Row> rows = {
+      {"of the newcomer alone", clients_server("a", {bob.uid}), false},
+      {"of the newcomer and another", clients_server("a", {alice.uid, bob.uid}), true},
+      {"of a group", clients_server("a", {bob.uid}, {500}), true},
+      {"of another alone", clients_server("a", {alice.uid}), true},
+      {"with ids of its own", server("a"), true},
+  };
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  for (const Row& row : rows) {
+    const Config fresh = merged(used, with_people({row.fresh}, {alice, bob}));
+    EXPECT_EQ(fresh.servers[0].is_usable(), row.is_usable) << row.name;
+    EXPECT_THAT(fresh.clients, ElementsAre(alice)) << row.name;
+    EXPECT_EQ(mapped_ids(fresh), mapped_ids(used)) << row.name;
+    EXPECT_EQ(refusal_of(difference(used, fresh)), "") << row.name;
+    ASSERT_EQ(fresh.broken.size(), 1U) << row.name;
+    EXPECT_EQ(fresh.broken[0].name, part_of_clients);
+    EXPECT_THAT(fresh.broken[0].breakage.cause, HasSubstr("uid 1002 cannot be run as"));
+    EXPECT_THAT(fresh.broken[0].breakage.cause, HasSubstr("restart cellblockd"));
+  }
+}
+
+TEST(ReloadMerge, WhoCameAfterTheStartIsLeftOutByEachReload) {
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  const Config asked = with_people({clients_server("a", {alice.uid, bob.uid})}, {alice, bob});
+  const Config once = merged(used, asked);
+  EXPECT_EQ(merged(once, asked), once);
+  EXPECT_THAT(merged(once, used).broken, IsEmpty()) << "until nobody names him";
+}
+
+TEST(ReloadMerge, AnotherPrimaryGroupIsAnotherPerson) {
+  const ClientId moved{alice.uid, 1500};
+  const Config used = with_people({clients_server("a", {alice.uid})}, {alice});
+  const Config fresh = merged(used, with_people({clients_server("a", {alice.uid})}, {moved}));
+  EXPECT_THAT(fresh.clients, IsEmpty()) << "and the group that he had is not kept for him";
+  EXPECT_FALSE(fresh.servers[0].is_usable());
+}
+
+TEST(ReloadMerge, WhoWasKnownAtTheStartIsRunAsWhicheverServerNamedHim) {
+  const Config used = with_people({server("a")}, {alice, bob});
+  const Config fresh = merged(used, with_people({clients_server("a", {bob.uid})}, {bob}));
+  EXPECT_TRUE(fresh.servers[0].is_usable());
+  EXPECT_THAT(fresh.broken, IsEmpty());
+  EXPECT_THAT(fresh.clients, ElementsAre(alice, bob));
+}
+
+TEST(ReloadMerge, CountsManyWhoCameAfterTheStart) {
+  std::vector<ClientId> many;
+  for (std::uint32_t i = 0; i < 20; ++i) many.push_back({3000 + i, 3000 + i});
+  const Config fresh = merged(with({server("a")}), with_people({server("a")}, many));
+  EXPECT_THAT(fresh.broken.at(0).breakage.cause, HasSubstr("3007 and 12 more cannot be run as"));
+}
+
+TEST(ReloadMerge, RootlessTheUserCanAlwaysBeRunAs) {
+  Config used = with({server("a")});
+  used.mode = RunMode::user;
+  Config asked = with_people({clients_server("a", {alice.uid})}, {alice});
+  asked.mode = RunMode::user;
+  EXPECT_TRUE(merged(used, asked).servers[0].is_usable());
+  EXPECT_EQ(refusal_of(difference(used, merged(used, asked))), "");
 }
 
 TEST(ReloadMerge, AsWhomCellsRunIsNotKeptOfAServerThatHadNone) {
@@ -259,25 +360,138 @@ Config with_tokens(const std::vector<std::string>& names, const std::vector<std:
   return config;
 }
 
-TEST(ReloadMerge, ATokenThatBreaksOrIsMendedKeepsNothingElseFromBeingReloaded) {
-  const Config good = with_tokens({"ci", "other"}, {});
-  const Config half = with_tokens({"other"}, {"ci"});
-  const Config breaks = merged(good, half);
-  EXPECT_EQ(breaks.http, good.http);
-  EXPECT_EQ(breaks.broken.at(0).breakage.cause,
-            "it is gone; it is taken until cellblockd is restarted");
-  EXPECT_EQ(refusal_of(difference(good, breaks)), "");
-  const Config mended = merged(half, good);
-  EXPECT_EQ(mended.http, half.http);
-  EXPECT_EQ(mended.broken.at(0).breakage.cause, "it can be used when cellblockd is restarted");
-  EXPECT_EQ(refusal_of(difference(half, mended)), "");
-  EXPECT_EQ(merged(mended, good), mended);
+TEST(ReloadMerge, ATokenThatIsNotThereAnyMoreIsRevokedAndKeepsItsPlace) {
+  struct Row {
+    const char* name;
+    Config fresh;
+  };
+  Config other_user = with_tokens({"ci", "other"}, {});
+  other_user.http->tokens[0].uid = 1001;
+  Config other_groups = with_tokens({"ci", "other"}, {});
+  other_groups.http->tokens[0].groups = {27};
+  Config other_secret = with_tokens({"ci", "other"}, {});
+  other_secret.http->tokens[0].sha256 = {1};
+  const std::vector<Row> rows = {{"removed", with_tokens({"other"}, {})},
+                                 {"broken", with_tokens({"other"}, {"ci"})},
+                                 {"of another user", other_user},
+                                 {"of other groups", other_groups},
+                                 {"another secret", other_secret}};
+  Config used = with_tokens({"ci", "other"}, {});
+  used.http->tokens[0].sha256 = {9};
+  for (const Row& row : rows) {
+    const Config fresh = merged(used, row.fresh);
+    const Difference found = difference(used, fresh);
+    EXPECT_EQ(refusal_of(found), "") << row.name;
+    EXPECT_THAT(lines_of(found), Contains("listen.http.token ci: revoked, with its sessions"));
+    const std::vector<HttpToken>& tokens = fresh.http->tokens;
+    EXPECT_TRUE(tokens[0].revoked) << row.name;
+    EXPECT_EQ(tokens[0].sha256, HttpToken{}.sha256) << row.name;
+    EXPECT_EQ(tokens[1], used.http->tokens[1]) << row.name;
+    EXPECT_TRUE(keeps_places(used, fresh)) << row.name;
+    EXPECT_EQ(merged(fresh, row.fresh), fresh) << row.name;
+    EXPECT_TRUE(merged(fresh, used).http->tokens[0].revoked) << "what comes back has a new place";
+  }
 }
 
-TEST(ReloadMerge, OtherChangesOfTokensStillWaitForARestart) {
-  const Config good = with_tokens({"ci", "other"}, {});
-  const Config fewer = merged(good, with_tokens({}, {"ci"}));
-  EXPECT_THAT(refusal_of(difference(good, fewer)), HasSubstr("listen.http"));
+TEST(ReloadMerge, ANewTokenGetsTheNextPlace) {
+  const Config used = with_tokens({"ci"}, {});
+  const Config fresh = merged(used, with_tokens({"another", "ci"}, {}));
+  EXPECT_EQ(fresh.http->tokens, with_tokens({"ci", "another"}, {}).http->tokens);
+  EXPECT_THAT(lines_of(difference(used, fresh)), ElementsAre("listen.http.token another: added"));
+}
+
+TEST(ReloadMerge, APlaceOfATokenIsNeverAnothers) {
+  const Config used = with_tokens({"ci", "other"}, {});
+  EXPECT_FALSE(keeps_places(used, with_tokens({"other", "ci"}, {})));
+  EXPECT_FALSE(keeps_places(used, with_tokens({"ci"}, {})));
+  Config many = used;
+  many.http->tokens.resize(max_token_places + 1);
+  EXPECT_FALSE(keeps_places(used, many));
+}
+
+TEST(ReloadTakeOver, LeavesNamesOfTokensWhereTheyAre) {
+  Config live = with_tokens({"ci", "a name that is longer than any small string"}, {});
+  live.http->tokens.reserve(8);
+  const std::string_view first = live.http->tokens[0].name;
+  const std::string_view second = live.http->tokens[1].name;
+  const Config fresh = merged(live, with_tokens({"new"}, {}));
+  take_over(live, fresh);
+  EXPECT_EQ(live, fresh);
+  EXPECT_EQ(first.data(), live.http->tokens[0].name.data());
+  EXPECT_EQ(second.data(), live.http->tokens[1].name.data());
+}
+
+// --- what only a restart can do ------------------------------------------------------------------
+
+TEST(ReloadDifference, SaysWhatOfTheInstallationTakesEffectAtOnce) {
+  struct Row {
+    const char* key;
+    std::function<void(Config&)> change;
+    bool is_at_once;
+  };
+  const std::vector<Row> rows = {
+      {"audit.arguments", [](Config& c) { c.audit.arguments = AuditArguments::none; }, true},
+      {"audit.on_failure", [](Config& c) { c.audit.on_failure = AuditFailure::alarm; }, true},
+      {"audit.max_bytes", [](Config& c) { c.audit.max_bytes *= 2; }, true},
+      {"audit.durability", [](Config& c) { c.audit.durability = AuditDurability::synced; }, true},
+      {"audit.keep", [](Config& c) { c.audit.keep = 1; }, false},
+      {"audit.journal", [](Config& c) { c.audit.journal = AuditJournal::all; }, false},
+      {"listen.http.origins", [](Config& c) { c.http->origins = {"https://a.example"}; }, true},
+      {"listen.http.max_sessions", [](Config& c) { c.http->max_sessions = 3; }, true},
+      {"listen.http.port", [](Config& c) { c.http->port = 1; }, false},
+      {"listen.http.socket", [](Config& c) { c.http->socket = "/run/a"; }, false},
+      {"listen.http.mode", [](Config& c) { c.http->mode = 0600; }, false},
+      {"listen.http", [](Config& c) { c.http.reset(); }, false},
+      {"metrics", [](Config& c) { c.metrics.emplace(); }, false},
+      {"socket", [](Config& c) { c.listen.mode = 0600; }, false},
+  };
+  const Config used = with_tokens({"ci"}, {});
+  for (const Row& row : rows) {
+    Config asked = used;
+    row.change(asked);
+    const Difference found = difference(used, merged(used, asked));
+    EXPECT_EQ(refusal_of(found).empty(), row.is_at_once) << row.key;
+    EXPECT_FALSE(found.empty()) << row.key;
+  }
+}
+
+TEST(ReloadPartial, LeavesWhatOnlyARestartDoesAndTakesTheRest) {
+  const Config used = with_tokens({"ci"}, {});
+  Config asked = used;
+  asked.servers[0].rules.clear();
+  asked.listen.mode = 0600;
+  asked.audit.keep = 3;
+  asked.audit.max_bytes *= 2;
+  Config next = merged(used, asked);
+  const Difference found = partial_difference(used, next);
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(found.left, ElementsAre("socket", "audit.keep"));
+  EXPECT_EQ(next.listen, used.listen);
+  EXPECT_EQ(next.audit.keep, used.audit.keep);
+  EXPECT_EQ(next.audit.max_bytes, asked.audit.max_bytes);
+  EXPECT_THAT(lines_of(found), ElementsAre("audit", "server a: allow, rule"));
+}
+
+TEST(ReloadPartial, RevokesTheTokensOfATableThatWaitsForItsEnd) {
+  const Config used = with_tokens({"ci"}, {});
+  Config next = merged(used, with({server("a")}));
+  const Difference found = partial_difference(used, next);
+  EXPECT_EQ(refusal_of(found), "");
+  EXPECT_THAT(lines_of(found), ElementsAre("listen.http.token ci: revoked, with its sessions"));
+}
+
+TEST(ReloadPartial, RefusesWhatEverythingElseDependsOn) {
+  const Config used = with({server("a")});
+  const std::vector<std::function<void(Config&)>> changes = {
+      [](Config& c) { c.identity.uid = 7; }, [](Config& c) { c.state_directory = "/elsewhere"; },
+      [](Config& c) { c.audit_log = "/elsewhere"; }, [](Config& c) { c.kernel.min_landlock = 7; }};
+  for (const auto& change : changes) {
+    Config asked = used;
+    asked.listen.mode = 0600;
+    change(asked);
+    Config next = merged(used, asked);
+    EXPECT_NE(refusal_of(partial_difference(used, next)), "");
+  }
 }
 
 }  // namespace

@@ -240,11 +240,14 @@ class SessionTest : public ::testing::Test {
   ServerCell& cell() { return *effects_.cells.back(); }
   Session& session() {
     if (!session_) {
-      session_.emplace(Peer{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}},
-                       SharedParts{config_, ids_, scanner_, sealer_, policy(), pins_}, effects_);
+      session_.emplace(peer_, SharedParts{config_, ids_, scanner_, sealer_, policy(), pins_},
+                       effects_);
     }
     return *session_;
   }
+  /// Before the session is asked for.
+  Peer peer_{.session = 12, .uid = 1000, .gid = 1000, .pid = 1, .groups = {}};
+
   /// As the configuration is when it is asked for first.
   UserPolicy& policy() {
     if (!policy_) policy_.emplace(config_);

@@ -25,6 +25,12 @@ constinit const Option anchor_option{.name = "--anchor",
                                      .what = "what an earlier verify printed, kept elsewhere",
                                      .placeholder = "SEQ:HASH"};
 
+constinit const Option anchor_file_option{
+    .name = "--anchor-file",
+    .what = "read the anchor from there, and write today's there if the log is whole",
+    .placeholder = "PATH",
+    .completes = Completes::files};
+
 Exit audit_failure(const Context& context, const Error& error, Exit exit) {
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
   if (context.output == Output::json) {

@@ -80,6 +80,86 @@ Result<std::string> moment_prefix(const std::string& text, std::int64_t now_seco
                   text));
 }
 
+namespace {
+
+/// Of a moment's text: how many of its parts are written.
+enum class Precision : std::uint8_t { day, hour, minute, second };
+
+struct LocalMoment {
+  std::tm time{};
+  Precision precision{};
+};
+
+int part(std::string_view text, std::size_t at, std::size_t size) {
+  int number = 0;
+  std::from_chars(text.data() + at, text.data() + at + size, number);
+  return number;
+}
+
+std::optional<LocalMoment> read_local(std::string_view text) {
+  constexpr std::array<std::size_t, 4> sizes{10, 13, 16, 19};
+  const auto* const size = std::ranges::find(sizes, text.size());
+  if (size == sizes.end() || !is_moment(text)) return std::nullopt;
+  LocalMoment moment{.precision = static_cast<Precision>(size - sizes.begin())};
+  moment.time.tm_year = part(text, 0, 4) - 1900;
+  moment.time.tm_mon = part(text, 5, 2) - 1;
+  moment.time.tm_mday = part(text, 8, 2);
+  if (moment.precision >= Precision::hour) moment.time.tm_hour = part(text, 11, 2);
+  if (moment.precision >= Precision::minute) moment.time.tm_min = part(text, 14, 2);
+  if (moment.precision >= Precision::second) moment.time.tm_sec = part(text, 17, 2);
+  moment.time.tm_isdst = -1;
+  return moment;
+}
+
+void add_one(LocalMoment& moment) {
+  switch (moment.precision) {
+    case Precision::day:
+      ++moment.time.tm_mday;
+      return;
+    case Precision::hour:
+      ++moment.time.tm_hour;
+      return;
+    case Precision::minute:
+      ++moment.time.tm_min;
+      return;
+    case Precision::second:
+      ++moment.time.tm_sec;
+      return;
+  }
+}
+
+LocalMoment day_of(std::int64_t seconds, int days_before) {
+  const std::time_t then = seconds;
+  LocalMoment moment;
+  ::localtime_r(&then, &moment.time);
+  moment.time.tm_hour = moment.time.tm_min = moment.time.tm_sec = 0;
+  moment.time.tm_mday -= days_before;
+  moment.time.tm_isdst = -1;
+  return moment;
+}
+
+}  // namespace
+
+Result<std::string> local_moment(const std::string& text, std::int64_t now_seconds,
+                                 MomentEdge edge) {
+  if (text.empty() || text.ends_with('Z') || seconds_ago(text)) {
+    return moment_prefix(text, now_seconds);
+  }
+  const bool is_day = text == "today" || text == "yesterday";
+  auto moment =
+      is_day ? std::optional(day_of(now_seconds, text == "today" ? 0 : 1)) : read_local(text);
+  if (!moment) {
+    return fail(
+        fmt::format("\"{}\" is no local time; one is 2026-11-22, 2026-11-22T13, "
+                    "2026-11-22T13:05 or 2026-11-22T13:05:00, today or yesterday; with a Z "
+                    "at its end it is UTC",
+                    text));
+  }
+  if (edge == MomentEdge::end) add_one(*moment);
+  const std::time_t utc = ::mktime(&moment->time) - (edge == MomentEdge::end ? 1 : 0);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(utc));
+}
+
 bool AuditFilter::wants(const json& line) {
   if (!line.is_object()) return false;
   const bool labelled = question_.label.empty() || has_label(line);

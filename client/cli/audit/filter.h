@@ -30,6 +30,13 @@ struct AuditQuestion {
 /// beginning of a time as the log writes it.
 Result<std::string> moment_prefix(const std::string& text, std::int64_t now_seconds);
 
+/// Which end of a day, hour, minute or second is meant.
+enum class MomentEdge : std::uint8_t { begin, end };
+/// The same of this machine's time zone: as the log writes that moment. A day need not have 24
+/// hours.
+Result<std::string> local_moment(const std::string& text, std::int64_t now_seconds,
+                                 MomentEdge edge);
+
 /// Line by line, since a session's labels stand in lines before its calls.
 class AuditFilter {
  public:

@@ -1,11 +1,13 @@
 #include "client/cli/audit/line_text.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <pwd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <ctime>
 
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/terminal/unit_text.h"
@@ -26,9 +28,21 @@ std::uint64_t number_in(const json& line, const char* key) {
   return found != line.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
 }
 
+// "2026-11-22T13:55:02" of UTC, in this machine's zone; what is no time stays as it is.
+std::string in_local_time(const std::string& time) {
+  std::tm utc{};
+  const char* end = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+  if (end == nullptr || *end != '\0') return time;
+  const std::time_t moment = ::timegm(&utc);
+  std::tm here{};
+  ::localtime_r(&moment, &here);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", here);
+}
+
 // "2026-11-22T13:55:02.123Z" to "2026-11-22 13:55:02": UTC, as the log has it.
-std::string time_of(const json& line) {
+std::string time_of(const json& line, ShownTime shown) {
   std::string time = text_in(line, "time").substr(0, 19);
+  if (shown == ShownTime::local) time = in_local_time(time);
   std::ranges::replace(time, 'T', ' ');
   return time;
 }
@@ -84,9 +98,11 @@ Colour colour_of(const json& line) {
 
 }  // namespace
 
-std::string audit_line_text(const json& line, const Style& style, std::size_t columns) {
-  const std::string text = fmt::format("{}  {:<8}  {:<16}  {}{}", time_of(line), user_of(line),
-                                       event_of(line), subject_of(line), details_of(line));
+std::string audit_line_text(const json& line, const Style& style, std::size_t columns,
+                            ShownTime shown) {
+  const std::string text =
+      fmt::format("{}  {:<8}  {:<16}  {}{}", time_of(line, shown), user_of(line), event_of(line),
+                  subject_of(line), details_of(line));
   return style.paint(colour_of(line), cut_to(text, columns));
 }
 

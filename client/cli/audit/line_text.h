@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -18,9 +19,13 @@ inline constexpr std::array<std::string_view, 17> audit_kinds{
     "refused",        "denied",         "cell_started", "cell_ended", "egress",    "pin",
     "approval",       "switched",       "finding",      "log_opened", "log_closed"};
 
+/// Whose clock a time is shown by; the log has UTC.
+enum class ShownTime : std::uint8_t { utc, local };
+
 /// One line of the audit log for a person: when, who, what, about what, and how it went. Escaped;
 /// at most `columns` wide, 0: the whole.
-std::string audit_line_text(const nlohmann::json& line, const Style& style, std::size_t columns);
+std::string audit_line_text(const nlohmann::json& line, const Style& style, std::size_t columns,
+                            ShownTime shown = ShownTime::utc);
 
 /// What `cellblock audit verify` says to a person.
 std::string report_text(const audit::LogReport& report, const Style& style);

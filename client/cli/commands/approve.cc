@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -31,13 +32,13 @@ namespace cellblock::cli {
 namespace {
 
 constexpr Option decision_word{
-    .name = "WORD", .what = "show, allow or deny; without it: a list", .choices = [] {
-      return std::vector<std::string>{"show", "allow", "deny"};
+    .name = "WORD", .what = "show, allow, deny or next; without it: a list", .choices = [] {
+      return std::vector<std::string>{"show", "allow", "deny", "next"};
     }};
 constexpr Option call_id{.name = "ID",
                          .what =
                              "which call or definition, as the list names it; of a server's "
-                             "name alone, all that is withheld of it"};
+                             "name alone, all that is withheld of it; with next: SERVER/TOOL"};
 constexpr Option call_digest{.name = "--digest",
                              .what = "only if its digest begins so, as show printed it"};
 
@@ -335,6 +336,35 @@ Exit decide_on_definition(const Context& context, const ApproveRequest& request)
   return accept_pins(context, pins);
 }
 
+// --- before it is asked for ----------------------------------------------------------------------
+
+Exit allow_next(const Context& context, const ApproveRequest& request, const Words& words) {
+  const auto slash = request.id.find('/');
+  const std::string server = request.id.substr(0, slash);
+  const std::string tool = slash == std::string::npos ? "" : request.id.substr(slash + 1);
+  if (server.empty() || tool.empty()) {
+    return explain(context,
+                   {.code = client::ErrorCode::invalid_argument,
+                    .text = fmt::format("\"{}\" is no tool of a server: SERVER/TOOL", request.id)});
+  }
+  const Context door =
+      context.whose.empty() ? behind(context, door_of(context.socket, ::geteuid())) : context;
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(words.time(within_option)).count();
+  const auto answer = ask_about_calls(
+      door, control_method::approve_next,
+      Json{{"server", server}, {"name", tool}, {"seconds", seconds < 0 ? 0 : seconds}});
+  if (!answer) return explain(door, answer.error());
+  if (!answer->value("allowed", false)) {
+    return explain(context, {.code = client::ErrorCode::refused,
+                             .text = "too many calls of this user are allowed beforehand already"});
+  }
+  if (context.output == Output::json) return print_json(answer->dump());
+  fmt::print("allowed beforehand: the next {} of {} by {}, within {} s, whatever its arguments\n",
+             safe_line(tool), safe_line(server), safe_line(door.whose), seconds);
+  return Exit::ok;
+}
+
 Exit run_approve(const Context& context, const Words& words) {
   const ApproveRequest request{.word = words.text(decision_word),
                                .id = words.text(call_id),
@@ -348,6 +378,7 @@ Exit run_approve(const Context& context, const Words& words) {
                                         "approve\" lists it",
                                         request.word)});
   }
+  if (request.word == "next") return allow_next(context, request, words);
   const auto name = call_name(request.id);
   if (!name) return decide_on_definition(context, request);
   return request.word == "show" ? show(context, *name, request.id)
@@ -358,7 +389,9 @@ Exit run_approve(const Context& context, const Words& words) {
 std::string approve_mistake(const Words& words) {
   const bool is_idle =
       words.has(for_user) && (!words.has(call_id) || call_name(words.text(call_id)));
-  return is_idle ? "--for: goes with a definition, SERVER/NAME" : "";
+  if (is_idle) return "--for: goes with SERVER/NAME";
+  const bool is_next = words.has(decision_word) && words.text(decision_word) == "next";
+  return words.has(within_option) && !is_next ? "--within: goes with next" : "";
 }
 
 }  // namespace
@@ -375,9 +408,10 @@ Command approve_command() {
       .example =
           "cellblock approve\n  cellblock approve show 1000.3\n  cellblock approve "
           "allow 1000.3\n  cellblock approve deny 1000.3\n  cellblock approve show "
-          "files/read_file\n  cellblock approve allow files/read_file --digest 9f86d081884c",
+          "files/read_file\n  cellblock approve allow files/read_file --digest 9f86d081884c\n  "
+          "cellblock approve next git/git_push --for alice --within 1h",
       .optional = {&decision_word, &call_id},
-      .options = {&call_digest, &follow_calls, &for_user},
+      .options = {&call_digest, &follow_calls, &within_option, &for_user},
       .excludes = {{&follow_calls, &decision_word}},
       .needs = {{&call_digest, &call_id}},
       .run = run_approve,

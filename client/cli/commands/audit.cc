@@ -36,10 +36,10 @@ std::string kind_mistake(const std::string& kind) {
                      fmt::join(audit_kinds, ", "));
 }
 
-std::string session_mistake(const std::string& text) {
+std::string number_mistake(const std::string& text) {
   const bool is_number = !text.empty() && text.size() <= 19 &&
                          text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::string() : fmt::format("\"{}\" is no session's number", safe_line(text));
+  return is_number ? std::string() : fmt::format("\"{}\" is no number", safe_line(text));
 }
 
 std::string_view kinds_text() {
@@ -69,7 +69,7 @@ constexpr Option with_outcome{
 constexpr Option of_session{.name = "--session",
                             .what = "of the session with this number",
                             .placeholder = "UINT",
-                            .check = session_mistake};
+                            .check = number_mistake};
 constexpr Option with_label{.name = "--label",
                             .what = "of sessions with this label",
                             .placeholder = "NAME=VALUE",
@@ -80,6 +80,11 @@ constexpr Option since_time{
         "from then on. A TIME is UTC, 2026-11-22 or 2026-11-22T13:05:00Z or a beginning of "
         "that, or how long ago: 90s, 30m, 2h, 7d",
     .placeholder = "TIME"};
+constexpr Option local_times = flag("--local", "times of this machine's zone, in place of UTC");
+constexpr Option after_line{.name = "--after",
+                            .what = "all lines behind the one with this number (seq)",
+                            .placeholder = "SEQ",
+                            .check = number_mistake};
 constexpr Option until_time{.name = "--until",
                             .what = "up to then, and with all that begins so: a day is whole",
                             .placeholder = "TIME"};
@@ -104,8 +109,12 @@ Result<AuditQuestion> question_of(const Words& words) {
                          .since = {},
                          .until = {}};
   if (words.has(of_session)) question.session = std::stoull(words.text(of_session));
-  question.since = CELLBLOCK_TRY(moment_prefix(words.text(since_time), now));
-  question.until = CELLBLOCK_TRY(moment_prefix(words.text(until_time), now));
+  const auto moment = [&](const Option& option, MomentEdge edge) {
+    return words.has(local_times) ? local_moment(words.text(option), now, edge)
+                                  : moment_prefix(words.text(option), now);
+  };
+  question.since = CELLBLOCK_TRY(moment(since_time, MomentEdge::begin));
+  question.until = CELLBLOCK_TRY(moment(until_time, MomentEdge::end));
   const auto user = words.text(about_user);
   if (!user.empty()) question.uid = CELLBLOCK_TRY(uid_of(user));
   return question;
@@ -114,8 +123,11 @@ Result<AuditQuestion> question_of(const Words& words) {
 /// Shows lines, or keeps the last ones to be shown.
 class Printer {
  public:
-  Printer(const Context& context, AuditQuestion question)
-      : output_(context.output), wants_all_(question.is_all()), filter_(std::move(question)) {}
+  Printer(const Context& context, AuditQuestion question, ShownTime shown)
+      : output_(context.output),
+        shown_(shown),
+        wants_all_(question.is_all()),
+        filter_(std::move(question)) {}
 
   bool wants(std::string_view line) {
     return wants_all_ || filter_.wants(PlainJson::parse(line, nullptr, false));
@@ -125,7 +137,7 @@ class Printer {
     if (output_ == Output::json) {
       fmt::print("{}\n", line);
     } else if (const auto parsed = PlainJson::parse(line, nullptr, false); parsed.is_object()) {
-      fmt::print("{}\n", audit_line_text(parsed, style_, columns_));
+      fmt::print("{}\n", audit_line_text(parsed, style_, columns_, shown_));
     } else {
       fmt::print("? {}\n", cut_to(safe_line(line), columns_));
     }
@@ -133,6 +145,7 @@ class Printer {
 
  private:
   Output output_;
+  ShownTime shown_;
   bool wants_all_;
   AuditFilter filter_;
   Style style_ = Style::for_stdout();
@@ -169,6 +182,34 @@ Result<std::uint64_t> print_last(const std::string& path, Printer& printer, std:
   return last;
 }
 
+ShownTime shown_time(const Words& words) {
+  return words.has(local_times) ? ShownTime::local : ShownTime::utc;
+}
+
+// Whoever ships the log goes on where it was: what is not there any more has to be told, and a log
+// that does not go so far is another one.
+Result<std::uint64_t> print_after(const std::string& path, Printer& printer, std::uint64_t after) {
+  std::uint64_t last = 0;
+  const LineTaker taker{.line =
+                            [&](std::string_view line) {
+                              const std::uint64_t sequence = sequence_of(line);
+                              last = std::max(last, sequence);
+                              if (sequence > after && printer.wants(line)) printer.print(line);
+                            },
+                        .rest = {}};
+  const std::vector<LogFile> files = CELLBLOCK_TRY(log_files(path));
+  if (!files.empty() && files.front().first > after + 1) {
+    fmt::print(stderr, "cellblock: lines {} to {} have made room for newer ones\n", after + 1,
+               files.front().first - 1);
+  }
+  for (const LogFile& file : files) (void)CELLBLOCK_TRY(read_lines(file.path, 0, taker));
+  if (last >= after) return last;
+  return fail(
+      fmt::format("the log ends with line {}, before line {}: it was begun anew; begin "
+                  "with --after 0",
+                  last, after));
+}
+
 // A span of time is meant whole, unless somebody asks for its last lines.
 bool wants_whole_span(const Words& words) {
   return (words.has(since_time) || words.has(until_time)) && !words.has(audit_lines);
@@ -178,10 +219,12 @@ Exit run_audit_tail(const Context& context, const Words& words) {
   auto question = question_of(words);
   if (!question) return audit_failure(context, question.error(), Exit::usage);
   const std::string path = audit_log_in(context, words);
-  Printer printer(context, std::move(*question));
+  Printer printer(context, std::move(*question), shown_time(words));
   const std::size_t most =
       wants_whole_span(words) ? std::numeric_limits<std::size_t>::max() : words.number(audit_lines);
-  const auto last = print_last(path, printer, most);
+  const auto last = words.has(after_line)
+                        ? print_after(path, printer, std::stoull(words.text(after_line)))
+                        : print_last(path, printer, most);
   if (!last) return audit_failure(context, last.error(), Exit::error);
   if (!words.has(follow_option)) return Exit::ok;
   static_cast<void>(std::fflush(stdout));
@@ -198,7 +241,7 @@ Exit run_audit_search(const Context& context, const Words& words) {
   if (!question) return audit_failure(context, question.error(), Exit::usage);
   const auto files = log_files(audit_log_in(context, words));
   if (!files) return audit_failure(context, files.error(), Exit::error);
-  Printer printer(context, std::move(*question));
+  Printer printer(context, std::move(*question), shown_time(words));
   const LineTaker taker{.line =
                             [&printer](std::string_view line) {
                               if (printer.wants(line)) printer.print(line);
@@ -212,7 +255,8 @@ Exit run_audit_search(const Context& context, const Words& words) {
 }
 
 Exit run_audit(const Context& context, const Words& words) {
-  const bool is_search = wants_whole_span(words) && !words.has(follow_option);
+  const bool is_search =
+      wants_whole_span(words) && !words.has(follow_option) && !words.has(after_line);
   return is_search ? run_audit_search(context, words) : run_audit_tail(context, words);
 }
 
@@ -221,8 +265,9 @@ Command tail_command() {
           .what = "the last lines of the log",
           .newer = "audit",
           .example = "cellblock audit tail -n 50 --denied",
-          .options = {&audit_log_option, &audit_lines, &follow_option, &about_user, &about_server,
-                      &only_denied},
+          .options = {&audit_log_option, &audit_lines, &follow_option, &after_line, &about_user,
+                      &about_server, &only_denied, &local_times},
+          .excludes = {{&after_line, &audit_lines}},
           .run = run_audit_tail};
 }
 
@@ -232,7 +277,8 @@ Command search_command() {
           .newer = "audit",
           .example = "cellblock audit search --server files --since 2h",
           .options = {&audit_log_option, &about_user, &about_server, &only_denied, &about_tool,
-                      &of_kind, &with_outcome, &of_session, &with_label, &since_time, &until_time},
+                      &of_kind, &with_outcome, &of_session, &with_label, &since_time, &until_time,
+                      &local_times},
           .run = run_audit_search};
 }
 
@@ -240,7 +286,8 @@ Command verify_command() {
   return {.name = "verify",
           .what = "whether the log is whole and unchanged",
           .example = "cellblock audit verify --anchor 4711:9f86d0...",
-          .options = {&audit_log_option, &anchor_option},
+          .options = {&audit_log_option, &anchor_option, &anchor_file_option},
+          .excludes = {{&anchor_option, &anchor_file_option}},
           .tool = Tool::audit_verify};
 }
 
@@ -255,9 +302,10 @@ Command audit_command() {
           .example =
               "cellblock audit --follow\n  cellblock audit --denied --since 2h\n  cellblock "
               "audit verify",
-          .options = {&audit_log_option, &audit_lines, &follow_option, &about_user, &about_server,
-                      &only_denied, &about_tool, &of_kind, &with_outcome, &of_session, &with_label,
-                      &since_time, &until_time},
+          .options = {&audit_log_option, &audit_lines, &follow_option, &after_line, &about_user,
+                      &about_server, &only_denied, &about_tool, &of_kind, &with_outcome,
+                      &of_session, &with_label, &since_time, &until_time, &local_times},
+          .excludes = {{&after_line, &audit_lines}},
           .run = run_audit,
           .below = {tail_command(), search_command(), verify_command()}};
 }

@@ -103,6 +103,9 @@ Exit tell_ending(const Context& context, const std::string& server, const Ending
   if (ending.reason == "shutting_down") {
     return explain(context, {.code = ErrorCode::unavailable, .text = "cellblock is stopping"});
   }
+  // Why, where it was no stop: the server or the right to it was taken away.
+  const Error failure = failure_of(ending);
+  if (failure.failure != "server_failed") return explain(context, with_server(failure, server));
   return explain(
       context,
       with_server({.code = ErrorCode::server_failed, .text = "the session was stopped"}, server));

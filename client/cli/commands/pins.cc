@@ -22,7 +22,14 @@ std::string diffs_text(const Context& /*context*/, const Json& server, const Pin
                        Style style) {
   std::string text;
   for (const auto& one : objects_of(server, "definitions")) {
-    if (is_withheld(one) && is_of_request(one, request)) text += withheld_text(server, one, style);
+    if (!is_withheld(one) || !is_of_request(one, request)) continue;
+    text += withheld_text(server, one, style);
+    if (text_of(one, "digest").empty()) continue;
+    text += fmt::format(
+        "  for this user: cellblock approve allow {}/{}\n  for all users: accepted_definitions = "
+        "[\"{}\"] in [server.{}], then cellblock reload\n",
+        text_of(server, "server"), text_of(one, "name"), text_of(one, "digest"),
+        text_of(server, "server"));
   }
   return text;
 }

@@ -17,6 +17,8 @@ namespace cellblock::cli {
 namespace {
 
 constexpr Option reload_dry_run = flag("--dry-run", "only tell what would change");
+constexpr Option reload_partial =
+    flag("--partial", "leave what only a restart can change, and take the rest");
 constexpr Option reload_configuration{.name = "--config",
                                       .what = "the file that cellblockd was started with",
                                       .placeholder = "FILE",
@@ -54,6 +56,7 @@ Exit run_reload(const Context& context, const Words& words) {
   auto daemon = daemon_words(context, words.text(reload_configuration));
   daemon.emplace_back("--reload");
   if (words.has(reload_dry_run)) daemon.emplace_back("--dry-run");
+  if (words.has(reload_partial)) daemon.emplace_back("--partial");
   if (context.output == Output::json) daemon.emplace_back("--json");
   become(std::move(daemon));
 }
@@ -65,7 +68,7 @@ Command reload_command() {
           .group = Group::change,
           .what = "have cellblockd use its configuration as it is now",
           .example = "cellblock reload --dry-run\n  cellblock reload",
-          .options = {&reload_dry_run, &reload_configuration},
+          .options = {&reload_dry_run, &reload_partial, &reload_configuration},
           .run = run_reload};
 }
 

@@ -50,7 +50,9 @@ Exit print_tools_json(const std::vector<client::Tool>& tools) {
 Exit print_tools(const std::vector<client::Tool>& tools) {
   std::size_t width = 0;
   for (const auto& tool : tools) width = std::max(width, safe_line(tool.name).size());
-  const std::size_t room = terminal_width();
+  constexpr std::size_t room_in_a_pipe = 160;
+  const std::size_t width_here = terminal_width();
+  const std::size_t room = width_here == 0 ? room_in_a_pipe : width_here;
   for (const auto& tool : tools) {
     const auto line = fmt::format("{:<{}}  {}", safe_line(tool.name), width,
                                   safe_line(first_line(tool.description)));

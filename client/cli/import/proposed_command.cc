@@ -238,7 +238,9 @@ void propose_program(const std::string& program, const MachineView& machine, con
     return;
   }
   const bool is_bare = program.find('/') == std::string::npos;
-  const auto found = is_bare ? machine.find_program(program) : std::string();
+  auto found = is_bare ? machine.find_program(program) : std::string();
+  // Debian has no program of that name.
+  if (found.empty() && program == "python") found = machine.find_program("python3");
   if (!found.empty()) {
     proposal.command = {found};
     return;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "client/cli/import/proposed_command.h"
@@ -35,6 +37,14 @@ bool is_left_out(const std::string& name, Proposal& proposal) {
   return is_known(proposal, name);
 }
 
+// MEMORY_FILE_PATH and the like. What only reads it says the same, so this is said and not done.
+bool sounds_like_a_place_to_write(std::string_view name) {
+  constexpr std::array<std::string_view, 6> words{"MEMORY",  "DATA",  "STORE",
+                                                  "STORAGE", "CACHE", "DB"};
+  return std::ranges::any_of(
+      words, [name](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
 void propose_variable(const DeclaredVariable& declared, const PlaceholderValues& values,
                       const MachineView& machine, const Places& places, Proposal& proposal) {
   if (is_left_out(declared.name, proposal)) return;
@@ -50,6 +60,12 @@ void propose_variable(const DeclaredVariable& declared, const PlaceholderValues&
   if (is_workspace && proposal.workspace == Workspace::none) proposal.workspace = Workspace::read;
   if (is_path && !is_workspace && value.find(':') == std::string::npos) {
     propose_path(value, PathUse::read, "named by the variable " + declared.name, machine, proposal);
+    if (sounds_like_a_place_to_write(declared.name)) {
+      proposal.todos.push_back(
+          fmt::format("{} may name what the server writes: a file below /home/mcp stays in its own "
+                      "home, else declare its directory under write",
+                      declared.name));
+    }
   }
   proposal.variables.emplace_back(declared.name, std::move(value));
 }

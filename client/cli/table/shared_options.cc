@@ -99,6 +99,12 @@ constinit const Option timeout_option{
     .standard = "60s",
     .units = time_units,
     .check = timeout_mistake};
+constinit const Option within_option{.name = "--within",
+                                     .what = "next: for so long, 24h at most",
+                                     .placeholder = "TIME",
+                                     .standard = "10m",
+                                     .units = time_units,
+                                     .check = timeout_mistake};
 constinit const Option output_file{.name = "--output",
                                    .what = "a new file, instead of stdout",
                                    .placeholder = "FILE",

@@ -22,6 +22,7 @@ extern const Option workspace_directory;
 extern const Option label_option;
 extern const Option argument_pair;  ///< --arg
 extern const Option timeout_option;
+extern const Option within_option;
 extern const Option output_file;
 extern const Option follow_option;
 

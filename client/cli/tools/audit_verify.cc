@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "client/cli/audit/audit_options.h"
@@ -14,17 +19,50 @@
 // Whether the audit log is whole and unchanged: it needs the digests that other commands do
 // without.
 namespace cellblock::cli {
+namespace {
+
+using Anchor = std::optional<audit::ChainPoint>;
+
+// None yet is the first time.
+Result<Anchor> anchor_in_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file && errno == ENOENT) return Anchor();
+  std::string line;
+  if (!std::getline(file, line)) {
+    return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+  }
+  const auto read = read_anchor(line);
+  if (!read) return fail(fmt::format("{}: {}", path, read.error().text));
+  return Anchor(*read);
+}
+
+Result<Anchor> anchor_in(const Words& words) {
+  if (const auto file = words.text(anchor_file_option); !file.empty()) return anchor_in_file(file);
+  const auto written = words.text(anchor_option);
+  if (written.empty()) return Anchor();
+  return Anchor(CELLBLOCK_TRY(read_anchor(written)));
+}
+
+// Whole or not at all: a half of one would be no anchor tomorrow.
+Result<void> keep_anchor(const std::string& path, const audit::ChainPoint& point) {
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream file(fresh, std::ios::trunc);
+    file << anchor_text(point) << '\n';
+    if (!file.flush()) return fail(fmt::format("{}: cannot be written", fresh));
+  }
+  if (std::rename(fresh.c_str(), path.c_str()) == 0) return {};
+  return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+}
+
+}  // namespace
 
 Exit run_audit_verify(const Context& context, const Words& words) {
-  std::optional<audit::ChainPoint> anchor;
-  if (const auto written = words.text(anchor_option); !written.empty()) {
-    const auto read = read_anchor(written);
-    if (!read) return audit_failure(context, read.error(), Exit::usage);
-    anchor = *read;
-  }
+  const auto anchor = anchor_in(words);
+  if (!anchor) return audit_failure(context, anchor.error(), Exit::usage);
   const auto files = log_files(audit_log_in(context, words));
   if (!files) return audit_failure(context, files.error(), Exit::error);
-  audit::LogVerifier verifier(anchor);
+  audit::LogVerifier verifier(*anchor);
   const LineTaker taker{.line = [&verifier](std::string_view line) { verifier.line(line); },
                         .rest = [&verifier](std::string_view bytes) { verifier.rest(bytes); }};
   for (const LogFile& file : *files) {
@@ -38,7 +76,11 @@ Exit run_audit_verify(const Context& context, const Words& words) {
   } else {
     fmt::print("{}", report_text(report, Style::for_stdout()));
   }
-  return report.broken == 0 && report.lost == 0 ? Exit::ok : Exit::audit_broken;
+  if (report.broken != 0 || report.lost != 0) return Exit::audit_broken;
+  const std::string file = words.text(anchor_file_option);
+  if (file.empty() || report.last.sequence == 0) return Exit::ok;
+  const auto kept = keep_anchor(file, report.last);
+  return kept ? Exit::ok : audit_failure(context, kept.error(), Exit::error);
 }
 
 }  // namespace cellblock::cli

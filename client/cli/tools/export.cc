@@ -29,10 +29,9 @@ client::Error no_such_server(const std::string& server) {
 std::vector<std::string> flags_for(const Context& context) {
   if (context.mode == Mode::user) return {"--user"};
   if (context.mode == Mode::system) return {"--system"};
-  const bool is_usual = context.socket == client::system_socket_path() ||
-                        context.socket == client::user_socket_path();
-  return is_usual ? std::vector<std::string>{}
-                  : std::vector<std::string>{"--socket", context.socket};
+  if (context.socket == client::user_socket_path()) return {"--user"};
+  if (context.socket == client::system_socket_path()) return {"--system"};
+  return {"--socket", context.socket};
 }
 
 std::optional<std::string> missing_in(const std::vector<std::string>& there,

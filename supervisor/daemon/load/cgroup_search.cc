@@ -106,7 +106,7 @@ GroupSight look_at_own(const std::vector<CgroupMount>& mounts, std::span<const u
   const auto text = read_text(AT_FDCWD, "/proc/self/cgroup");
   const auto group = text ? own_group(*text) : std::nullopt;
   const auto directory = group ? directory_of(*group, mounts) : std::nullopt;
-  if (!directory) return {.problem = "cellblockd's own group is in no cgroup2 mount"};
+  if (!directory) return {.problem = "the control group of this process is in no cgroup2 mount"};
   return look_at(*directory, owners);
 }
 

@@ -30,6 +30,7 @@ bool is_declared(const Server& server) { return !server.removed && server.enable
 
 // "listen.http.token.ci" is the token ci.
 std::string spoken(std::string_view part) {
+  if (part == part_of_clients) return "run_as = \"client\"";
   const std::size_t dot = part.rfind('.');
   const std::string_view kind = part.starts_with("role.") ? "role" : "token";
   return fmt::format("{} {}", kind, part.substr(dot + 1));
@@ -193,6 +194,7 @@ std::string http_line(const std::optional<HttpListen>& http) {
   if (!http->socket.empty()) ways.push_back(http->socket);
   std::string text = fmt::format("  HTTP: {}", fmt::join(ways, " and "));
   for (const HttpToken& token : http->tokens) {
+    if (token.revoked) continue;
     text += fmt::format(", token {} (uid {})", token.name, token.uid);
   }
   return text + "\n";

@@ -240,6 +240,7 @@ void add_rights(KeyPrinter& keys, const Server& server) {
   keys.add("cells", toml_string(word_of(server.cells)));
   keys.add("pin", toml_string(name_of(server.pin)));
   keys.add("validate_arguments", std::string(flag_text(server.validate_arguments)));
+  keys.add("accepted_definitions", toml_list(server.accepted_definitions));
   keys.add("always_listed", toml_list(texts_of(server.always_listed)));
 }
 

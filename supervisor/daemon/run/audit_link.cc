@@ -49,10 +49,10 @@ Result<std::uint64_t> random_name() {
 }
 
 // Else one that was taken over could make room of what is recorded.
-Result<void> check_full(const AuditFile& file, const AuditRules& rules) {
+Result<void> check_full(const AuditFile& file, std::uint64_t full_from) {
   struct stat status{};
   if (::fstat(file.read.get(), &status) < 0) return sys_fail("fstat");
-  if (static_cast<std::uint64_t>(status.st_size) >= rules.max_bytes) return {};
+  if (static_cast<std::uint64_t>(status.st_size) >= full_from) return {};
   return fail("its file is not full");
 }
 
@@ -70,9 +70,8 @@ AuditLink::AuditLink(boost::asio::io_context& loop, const AuditRules& rules, Aud
 
 Result<void> AuditLink::start() {
   Pair control = CELLBLOCK_TRY(make_seqpacket_pair());
-  const wire::AuditOrder begin{.kind = wire::AuditOrders::begin,
-                               .durability = durability_of(rules_),
-                               .max_bytes = files_.files.size() > 1 ? rules_.max_bytes : 0};
+  const wire::AuditOrder begin = order(wire::AuditOrders::begin);
+  full_from_ = rules_.max_bytes;
   std::vector<int> journal;
   if (files_.journal.valid()) journal.push_back(files_.journal.get());
   CELLBLOCK_CHECK(send_record(control.first.get(), begin, journal, MSG_DONTWAIT));
@@ -81,6 +80,20 @@ Result<void> AuditLink::start() {
                                files_.files[former_].read.get()};
   CELLBLOCK_CHECK(ask_({.kind = wire::SupervisorRequestKind::start_audit}, fds));
   control_ = std::make_unique<ReadableFd>(loop_, std::move(control.first), [this] { hear(); });
+  return {};
+}
+
+wire::AuditOrder AuditLink::order(wire::AuditOrders kind) const {
+  return {.kind = kind,
+          .durability = durability_of(rules_),
+          .max_bytes = files_.files.size() > 1 ? rules_.max_bytes : 0};
+}
+
+// The next writer begins with them.
+Result<void> AuditLink::reconfigure() {
+  full_from_ = std::min(full_from_, rules_.max_bytes);
+  if (!running_) return {};
+  CELLBLOCK_CHECK(send_record(control_->get(), order(wire::AuditOrders::rules), {}, MSG_DONTWAIT));
   return {};
 }
 
@@ -97,7 +110,7 @@ void AuditLink::hear() {
 
 // The oldest lines make room for new ones.
 Result<void> AuditLink::go_on_in_next_file() {
-  CELLBLOCK_CHECK(check_full(files_.files[files_.current], rules_));
+  CELLBLOCK_CHECK(check_full(files_.files[files_.current], full_from_));
   const std::size_t next = (files_.current + 1) % files_.files.size();
   const int file = files_.files[next].append.get();
   if (next == files_.current || ::ftruncate(file, 0) < 0) return sys_fail("ftruncate");

@@ -32,6 +32,9 @@ class AuditLink {
   void started();
   void ended();
 
+  /// The rules have changed: what a writer goes by is told to this one.
+  Result<void> reconfigure();
+
   /// Closes the control socket: the writer writes what is left and ends. ended() is not to be
   /// called for that end.
   void finish() { control_.reset(); }
@@ -56,6 +59,7 @@ class AuditLink {
  private:
   Result<void> add_source(wire::AuditOrders kind, std::uint32_t uid, std::uint64_t name,
                           const Fd& reading_end);
+  wire::AuditOrder order(wire::AuditOrders kind) const;
   void start_again_later();
   void hear();
   Result<void> go_on_in_next_file();
@@ -65,6 +69,8 @@ class AuditLink {
   const AuditRules& rules_;
   Ask ask_;
   AuditFiles files_;
+  /// Of the rules that this writer was told: it may ask for a file by either before it has read.
+  std::uint64_t full_from_ = 0;
   std::size_t former_;  ///< the file that was written before the current one
   std::unique_ptr<ReadableFd> control_;
   std::map<std::uint32_t, std::uint64_t> gateways_;  ///< each user's last one

@@ -90,7 +90,8 @@ Result<void> Daemon::start_http(HttpSockets sockets, milliseconds timeout) {
       HttpHost::Around{.ask_launcher = std::bind_front(&LauncherProcess::tell, &launcher_),
                        .open_session = [this](const Peer& peer) { return open_http_session(peer); },
                        .is_stuck = [this](std::uint32_t uid) { return closer_->is_stuck(uid); },
-                       .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
+                       .close_later = [this](Fd socket) { close_later(std::move(socket)); },
+                       .wrong_token = std::bind_front(&Daemon::record_wrong_token, this)});
   CELLBLOCK_CHECK(http_->start());
   CELLBLOCK_CHECK(launcher_.await(wire::LauncherReportKind::http_started, timeout));
   http_->started();
@@ -306,6 +307,7 @@ void Daemon::sweep_later() {
     // Said once a sweep: a peer that is refused in a loop must not fill the log.
     if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
     tell_refused_attempts();
+    wrong_tokens_ = 0;
     unidentified_said_ = false;
     not_taken_said_.clear();
     act(table_.sweep());

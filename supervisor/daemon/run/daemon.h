@@ -110,6 +110,7 @@ class Daemon {
   void refuse_admin(Fd socket, const Peer& peer, std::string_view which, const std::string& whose);
   void record_refused(const Peer& peer, std::string_view which, const std::string& whose);
   void tell_refused_attempts();
+  void record_wrong_token(const std::string& from, std::uint32_t requests);
   void turn_away(Fd socket);
   void close_later(Fd socket);
   void on_stuck(std::size_t stuck, const ConnectionOwner* owner);
@@ -208,6 +209,7 @@ class Daemon {
   Connection last_connection_ = 0;
   std::uint64_t refused_ = 0;               ///< since the last sweep
   RefusedAttempts refused_attempts_;        ///< at administrators' sockets, likewise
+  std::uint32_t wrong_tokens_ = 0;          ///< records of them, likewise
   bool unidentified_said_ = false;          ///< since the last sweep
   std::set<std::uint32_t> not_taken_said_;  ///< likewise, by uid
   bool stopping_ = false;

@@ -241,6 +241,22 @@ void Daemon::record_refused(const Peer& peer, std::string_view which, const std:
       whose);
 }
 
+// What cellblock-http says of an honest minute: of each address that it counts a few, and a sum.
+constexpr std::uint32_t most_wrong_tokens =
+    RefusedAttempts::most_known * (RefusedAttempts::recorded_each + 1) + 1;
+
+void Daemon::record_wrong_token(const std::string& from, std::uint32_t requests) {
+  // What administrators do is not to be lost for it while there is no writer.
+  const bool has_room = audit_queue_.kept() < SupervisorAuditQueue::most / 2;
+  if (++wrong_tokens_ > most_wrong_tokens || !has_room) return;
+  wire::AuditRecord record = record_of(Switched{
+      .which = "http_token", .by = ::getuid(), .pid = 0, .outcome = wire::AuditOutcome::denied});
+  record.reason = {};
+  std::ranges::copy(std::string_view("unknown_token"), record.reason.begin());
+  record.count = requests;
+  audit_queue_.add(record, "from " + from);
+}
+
 void Daemon::tell_refused_attempts() {
   const auto span = refused_attempts_.end_span();
   for (const auto& [who, count] : span.left_out) {

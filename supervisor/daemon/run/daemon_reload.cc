@@ -160,6 +160,10 @@ void Daemon::use_reloaded() {
   for (const std::uint32_t uid : deaf) {
     on_gateway_broken(uid, Error{"it does not take the new configuration"});
   }
+  if (http_) http_->reconfigure(reload_->sealed);
+  if (const auto told = audit_.reconfigure(); !told) {
+    spdlog::error("the audit writer is not told of the new [audit]: {}", told.error().text);
+  }
   if (metrics_) metrics_->config_changed();
 }
 

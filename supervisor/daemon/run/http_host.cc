@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "policy/base/internet_address.h"
 #include "policy/config/names.h"
 #include "policy/failures/failure.h"
 #include "supervisor/daemon/report/explain_reload.h"
@@ -68,6 +69,11 @@ Peer peer_of(const HttpListen& http, std::uint32_t index) {
           .groups = token.groups,
           .via = wire::SessionVia::http_token,
           .token = index};
+}
+
+// In words of our own: the helper may have been taken over.
+std::string address_text(const InternetAddress& address) {
+  return address == InternetAddress{} ? "several addresses" : text_of(address);
 }
 
 }  // namespace
@@ -178,6 +184,15 @@ void HttpHost::finish() {
   untold_.clear();
 }
 
+// One that is started from now on has it already. Who cannot be told would go on taking what was
+// revoked: it is ended, and another one started.
+void HttpHost::reconfigure(const Fd& sealed) {
+  if (!channel_ || broken_ || finished_) return;
+  auto copy = duplicate(sealed.get());
+  if (!copy) return break_off("no descriptor is free for its new configuration");
+  tell({.kind = wire::HttpTells::config}, std::move(*copy));
+}
+
 void HttpHost::go_on() {
   held_ = false;
   update_intake();
@@ -249,8 +264,8 @@ void HttpHost::let_go(std::uint32_t number) {
 
 // --- what the helper is told ---------------------------------------------------------------------
 
-void HttpHost::tell(const wire::HttpAnswer& answer, Fd session) {
-  untold_.push_back({answer, std::move(session)});
+void HttpHost::tell(const wire::HttpAnswer& answer, Fd attached) {
+  untold_.push_back({answer, std::move(attached)});
   if (untold_.size() == 1) tell_what_waits();
 }
 
@@ -280,9 +295,9 @@ SysResult<void> HttpHost::send(const Untold& untold) const {
     return send_record(channel, untold.answer, {}, MSG_DONTWAIT);
   }
   const auto guest = guests_.find(untold.answer.peer);
-  if (!untold.session.valid() && guest == guests_.end()) return {};
-  const std::array<int, 1> fds{untold.session.valid() ? untold.session.get()
-                                                      : guest->second.socket.get()};
+  if (!untold.attached.valid() && guest == guests_.end()) return {};
+  const std::array<int, 1> fds{untold.attached.valid() ? untold.attached.get()
+                                                       : guest->second.socket.get()};
   return send_record(channel, untold.answer, fds, MSG_DONTWAIT);
 }
 
@@ -318,8 +333,7 @@ void HttpHost::read_one() {
 void HttpHost::obey(const wire::HttpRequest& request) {
   switch (request.kind) {
     case wire::HttpAsks::open_for_token:
-      if (request.who >= config_.http->tokens.size()) return break_off("there is no such token");
-      return open_for(request, peer_of(*config_.http, request.who));
+      return open_for_token(request);
     case wire::HttpAsks::open_for_peer: {
       const auto found = guests_.find(request.who);
       // Not there: it was told so by the end of that connection.
@@ -330,8 +344,17 @@ void HttpHost::obey(const wire::HttpRequest& request) {
     }
     case wire::HttpAsks::peer_gone:
       return let_go(request.who);
+    case wire::HttpAsks::wrong_token:
+      return around_.wrong_token(address_text(request.address), request.who);
   }
   break_off("it sent nonsense");
+}
+
+// It may not have heard yet that a token is revoked.
+void HttpHost::open_for_token(const wire::HttpRequest& request) {
+  if (request.who >= config_.http->tokens.size()) return break_off("there is no such token");
+  if (config_.http->tokens[request.who].revoked) return refuse(request.request);
+  open_for(request, peer_of(*config_.http, request.who));
 }
 
 void HttpHost::open_for(const wire::HttpRequest& request, const Peer& peer) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "policy/config/config.h"
 #include "policy/failures/end_verdict.h"
@@ -33,6 +34,8 @@ class HttpHost {
     std::function<bool(std::uint32_t uid)> is_stuck;
     /// Closes it where that may take its time (connection_closer.h).
     std::function<void(Fd)> close_later;
+    /// So many requests from there had a bearer token that nobody has. An address, or of several.
+    std::function<void(const std::string& from, std::uint32_t count)> wrong_token;
   };
 
   struct Patience {
@@ -59,6 +62,8 @@ class HttpHost {
   Result<void> listen();
   /// Nobody new; cellblock-http ends when it has answered.
   void finish();
+  /// The configuration has changed: cellblock-http is told it too.
+  void reconfigure(const Fd& sealed);
   /// There is room for burials again.
   void go_on();
   void hold();
@@ -73,13 +78,13 @@ class HttpHost {
   /// so that what waits is bounded by what was begun.
   struct Untold {
     wire::HttpAnswer answer;
-    Fd session;  ///< of `opened`
+    Fd attached;  ///< of `opened` and `config`
   };
 
   void on_connection(Fd socket);
   std::string refusal_for(const Result<Peer>& peer) const;
   void bring(Fd socket, Peer peer);
-  void tell(const wire::HttpAnswer& answer, Fd session = {});
+  void tell(const wire::HttpAnswer& answer, Fd attached = {});
   void tell_what_waits();
   SysResult<void> send(const Untold& untold) const;
   void wait_for_room(int why);
@@ -87,6 +92,7 @@ class HttpHost {
   void read_one();
   void obey(const wire::HttpRequest& request);
   void open_for(const wire::HttpRequest& request, const Peer& peer);
+  void open_for_token(const wire::HttpRequest& request);
   void let_go(std::uint32_t number);
   void refuse(std::uint32_t request);
   void break_off(const char* why);

@@ -23,6 +23,7 @@ struct Flags {
   bool doctor = false;
   bool reload = false;
   bool dry_run = false;
+  bool partial = false;
   bool quiet = false;
   bool brief = false;
 };
@@ -84,6 +85,9 @@ void declare(CLI::App& app, Flags& flags) {
                               "connected, and end: \"cellblock reload\" does this");
   app.add_flag("--dry-run", flags.dry_run, "with --reload: only tell what would change")
       ->needs(reload);
+  app.add_flag("--partial", flags.partial,
+               "with --reload: leave for a restart what only that can change, and take the rest")
+      ->needs(reload);
   app.add_flag("--quiet", flags.quiet, "with --reload: say only what goes wrong")->needs(reload);
   app.add_flag("--json", flags.json, "with --explain and --reload: as one JSON object");
   app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
@@ -107,6 +111,7 @@ Options resolve(const CLI::App& app, const Flags& flags) {
   options.doctor = flags.doctor;
   options.reload = flags.reload;
   options.dry_run = flags.dry_run;
+  options.partial = flags.partial;
   options.quiet = flags.quiet;
   if (!flags.socket.empty()) options.socket = absolute(flags.socket);
   return options;

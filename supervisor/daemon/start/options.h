@@ -27,6 +27,7 @@ struct Options {
   bool doctor = false;       ///< print what this machine can give to cells, and end
   bool reload = false;       ///< bring it to the daemon that runs, and end: see reload_client.h
   bool dry_run = false;      ///< with reload: only tell what would change
+  bool partial = false;      ///< with reload: leave for a restart what only that can change
   bool quiet = false;        ///< with reload: only what goes wrong
 };
 

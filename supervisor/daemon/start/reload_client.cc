@@ -173,14 +173,24 @@ Result<std::vector<MadeMount>> make_mounts(const InUse& in_use, Config& config) 
       "root: run `cellblock reload` as root");
 }
 
+// With the way on where there is one.
+Result<void> check_taken(const Config& used, Config next, const Difference& changes) {
+  const std::string refusal = refusal_of(changes);
+  if (refusal.empty()) return {};
+  const bool helps = changes.left.empty() && partial_difference(used, next).at_start.empty();
+  return fail(refusal +
+              (helps ? "; `cellblock reload --partial` leaves that and takes the rest" : ""));
+}
+
 Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
-                      const std::vector<MadeMount>& mounts) {
+                      const std::vector<MadeMount>& mounts, bool is_partial) {
   keep_marks(in_use.config, loaded.config, loaded.secrets);
-  const Config next = merged(in_use.config, loaded.config);
+  Config next = merged(in_use.config, loaded.config);
+  Brought brought;
+  brought.difference =
+      is_partial ? partial_difference(in_use.config, next) : difference(in_use.config, next);
   Secrets secrets = in_places_of(next, loaded.config, std::move(loaded.secrets));
   take_back_secrets(next, secrets);
-  Brought brought;
-  brought.difference = difference(in_use.config, next);
   brought.values = changed_keys(in_use.config, next);
   brought.broken = broken_parts(next);
   brought.sealed = CELLBLOCK_TRY(seal(next, secrets));
@@ -191,7 +201,13 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
                     "cellblockd is restarted",
                     max_servers));
   }
-  if (const auto refusal = refusal_of(brought.difference); !refusal.empty()) return fail(refusal);
+  if (next.http && next.http->tokens.size() > max_token_places) {
+    return fail(
+        fmt::format("at most {} tokens can be declared, revoked ones included, until "
+                    "cellblockd is restarted",
+                    max_token_places));
+  }
+  CELLBLOCK_CHECK(check_taken(in_use.config, next, brought.difference));
   return brought;
 }
 
@@ -218,7 +234,7 @@ Result<Brought> prepare(const Options& options, int socket) {
   auto completed = mounts ? complete(loaded, socket) : std::unexpected(mounts.error());
   if (!completed) wipe(loaded.secrets);
   CELLBLOCK_CHECK(completed);
-  return merge(in_use, std::move(loaded), *mounts);
+  return merge(in_use, std::move(loaded), *mounts, options.partial);
 }
 
 int say_failure(const Options& options, std::string_view what, std::string_view why) {

@@ -74,6 +74,14 @@ std::string broken_lines(const std::vector<PartLeftOut>& broken) {
   return text;
 }
 
+std::string left_lines(const Difference& difference) {
+  std::string text;
+  for (const std::string& key : difference.left) {
+    text += fmt::format("left for a restart: {}\n", key);
+  }
+  return text;
+}
+
 Json broken_json(const std::vector<PartLeftOut>& broken) {
   Json listed = Json::array();
   for (const PartLeftOut& part : broken) {
@@ -90,7 +98,8 @@ std::string dumped(const Json& json) {
 
 std::string reload_text(const Difference& difference, const std::vector<ChangedKey>& values,
                         const std::vector<PartLeftOut>& broken, ReloadTense tense) {
-  if (difference.empty()) return "nothing has changed\n" + broken_lines(broken);
+  const std::string ends = left_lines(difference) + broken_lines(broken);
+  if (difference.empty()) return "nothing has changed\n" + ends;
   std::string text = tense == ReloadTense::done ? "reloaded\n" : "would change\n";
   for (const std::string& key : difference.keys) {
     text += fmt::format("  {}: at once\n", key);
@@ -100,7 +109,7 @@ std::string reload_text(const Difference& difference, const std::vector<ChangedK
     text += fmt::format("  {}: {}\n", line_of(server), effect_of(server));
     text += value_lines(values, fmt::format("server.{}.", server.name));
   }
-  return text + broken_lines(broken);
+  return text + ends;
 }
 
 std::string reload_json(const Difference& difference, const std::vector<ChangedKey>& values,
@@ -119,6 +128,7 @@ std::string reload_json(const Difference& difference, const std::vector<ChangedK
                      {"applied", tense == ReloadTense::done},
                      {"changes", std::move(changes)},
                      {"values", std::move(listed)},
+                     {"left", Json(difference.left)},
                      {"broken", broken_json(broken)}});
 }
 

@@ -80,6 +80,10 @@ void PinKeeper::begin_anew(std::uint32_t server) {
   put_back(server);
 }
 
+void PinKeeper::take_declared() {
+  for (std::uint32_t i = 0; i < services_.config().servers.size(); ++i) book_.declare(i);
+}
+
 void PinKeeper::pins_changed(std::uint32_t server) {
   if (!store_ || services_.config().servers[server].pin == PinMode::off) return;
   unsaved_.insert(server);
@@ -99,7 +103,8 @@ void PinKeeper::save_all() {
 
 void PinKeeper::pin_event(std::uint32_t server, const PinEvent& event) {
   if (event.by && event.name.empty()) decided_.fill(true);
-  if (event.by) decided_.at(static_cast<std::size_t>(event.kind)) = true;
+  const bool is_decided = event.by || event.what == PinEvent::What::declared;
+  if (is_decided) decided_.at(static_cast<std::size_t>(event.kind)) = true;
   const Server& declared = services_.config().servers[server];
   const std::string name =
       event.name.empty()

@@ -46,6 +46,9 @@ class PinKeeper final : private PinEffects {
   /// Of a server that is new, or is pinned otherwise now: what is on disk.
   void begin_anew(std::uint32_t server);
 
+  /// Once the gateway can record: what the configuration lets pass of what waits on disk.
+  void take_declared();
+
   /// Of which lists somebody has accepted or forgotten definitions since it was last asked.
   using Decided = std::array<bool, mcp::list_kind_count>;
   Decided take_decided() { return std::exchange(decided_, {}); }

@@ -71,7 +71,8 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
           "server \"" + server +
               "\" runs as its client (run_as), and this user cannot be one: it needs an account, "
               "named by allow.users or a member of allow.groups that can be listed when cellblockd "
-              "starts; root, the system's accounts and cellblock's own ids are none",
+              "starts (restart it for a newer account); root, the system's accounts and "
+              "cellblock's own ids are none",
           server);
     case wire::StartRefusal::client_without_name:
       return plain_failure(FailureCode::identity_not_mapped,

@@ -85,6 +85,9 @@ std::string outcome_of(const Approval& approval) {
   if (approval.waits()) return "expired";
   const std::string_view word = approval.is_denied() ? "denied" : "allowed";
   if (approval.entry().by == by_host) return fmt::format("{} by the host", word);
+  if (approval.entry().is_beforehand) {
+    return fmt::format("allowed beforehand by uid {}", approval.entry().by);
+  }
   return fmt::format("{} by uid {}", word, approval.entry().by);
 }
 

@@ -52,6 +52,16 @@ void PinBook::begin_anew(std::uint32_t server) {
   ++revisions_[server];
 }
 
+void PinBook::declare(std::uint32_t server) {
+  std::vector<Digest> accepted;
+  for (const std::string& text : config_.servers[server].accepted_definitions) {
+    Digest digest{};
+    if (read_hex(text, digest)) accepted.push_back(digest);
+  }
+  const PinEvents events = sets_[server].declare(std::move(accepted), effects_.unix_ms());
+  if (!events.empty()) changed(server, events);
+}
+
 void PinBook::see(std::uint32_t server, PinView view, ListKind kind,
                   const nlohmann::ordered_json& items, PageEnd end) {
   PinSet& set = sets_[server];

@@ -43,6 +43,9 @@ class PinBook {
   /// Of a server that is new (the next index), or is pinned otherwise now.
   void begin_anew(std::uint32_t server);
 
+  /// What the configuration lets pass of it, as it is now.
+  void declare(std::uint32_t server);
+
   /// What a server showed: cleaned items, an array.
   void see(std::uint32_t server, PinView view, ListKind kind, const nlohmann::ordered_json& items,
            PageEnd end);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t default_log_lines = 100;
 constexpr std::size_t max_params = 64U << 10;
+constexpr std::size_t longest_beforehand_name = 256;
 constexpr std::size_t max_attach_params = max_resume + max_params;
 
 struct Shape {
@@ -33,6 +35,7 @@ constexpr std::string_view pin_options[] = {"name", "kind", "digest"};
 
 constexpr std::string_view approvals_options[] = {"approval"};
 constexpr std::string_view approve_options[] = {"approval", "word", "digest"};
+constexpr std::string_view approve_next_options[] = {"name", "seconds"};
 constexpr std::string_view home_options[] = {"clear"};
 
 constexpr std::array shapes{
@@ -45,6 +48,7 @@ constexpr std::array shapes{
     Shape{control_method::pin_accept, ControlMethod::pin_accept, true, pin_options},
     Shape{control_method::approvals, ControlMethod::approvals, false, approvals_options},
     Shape{control_method::approve, ControlMethod::approve, false, approve_options},
+    Shape{control_method::approve_next, ControlMethod::approve_next, true, approve_next_options},
     Shape{control_method::pin_forget, ControlMethod::pin_forget, true, pin_options},
     Shape{control_method::home, ControlMethod::home, true, home_options},
 };
@@ -202,6 +206,22 @@ std::expected<ApprovalWord, Failure> word_of(const nlohmann::json& params) {
   return invalid(R"(parameter "word" must be "allow" or "deny")");
 }
 
+std::expected<ApprovalBeforehand, Failure> beforehand_of(const nlohmann::json& params) {
+  constexpr std::uint64_t most =
+      std::chrono::duration_cast<std::chrono::seconds>(Approvals::longest_beforehand).count();
+  ApprovalBeforehand beforehand{.name = CELLBLOCK_TRY(text_in(params, "name"))};
+  const auto seconds = params.find("seconds");
+  const bool is_number = seconds != params.end() && seconds->is_number_unsigned();
+  if (beforehand.name.empty() || beforehand.name.size() > longest_beforehand_name) {
+    return invalid("parameter \"name\" must be that of a tool");
+  }
+  if (!is_number || seconds->get<std::uint64_t>() < 1 || seconds->get<std::uint64_t>() > most) {
+    return invalid("parameter \"seconds\" must be a number from 1 to " + std::to_string(most));
+  }
+  beforehand.time = std::chrono::seconds(seconds->get<std::uint64_t>());
+  return beforehand;
+}
+
 // All servers at once are none that could be probed, or that takes a directory.
 std::expected<void, Failure> read_attach(const nlohmann::json& params, ControlRequest& request) {
   if (params.contains("server")) request.server = CELLBLOCK_TRY(server_of(params));
@@ -244,6 +264,9 @@ std::expected<ControlRequest, Failure> read(const nlohmann::json& params, const 
     request.approval.number = CELLBLOCK_TRY(approval_of(params));
   }
   if (shape.method == ControlMethod::approve) request.approval = CELLBLOCK_TRY(word_of(params));
+  if (shape.method == ControlMethod::approve_next) {
+    request.beforehand = CELLBLOCK_TRY(beforehand_of(params));
+  }
   if (is_attach) CELLBLOCK_CHECK(read_attach(params, request));
   return request;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -34,6 +35,7 @@ enum class ControlMethod : std::uint8_t {
   pin_forget,
   approvals,
   approve,
+  approve_next,
   home
 };
 
@@ -75,6 +77,12 @@ struct ApprovalWord {
   std::string digest = {};  ///< of what was shown, 64 hexadecimal digits; empty: whatever it is
 };
 
+/// A yes beforehand.
+struct ApprovalBeforehand {
+  std::string name;  ///< of a tool
+  std::chrono::seconds time{};
+};
+
 struct ControlRequest {
   ControlMethod method{};
   std::string server;                   ///< empty in status, and in attach: all servers as one
@@ -92,6 +100,7 @@ struct ControlRequest {
   std::optional<std::uint64_t> after;                     ///< logs, errors: behind that line
   PinRequest pin;                                         ///< pins, pin_accept, pin_forget
   ApprovalWord approval;                                  ///< approvals, approve
+  ApprovalBeforehand beforehand;                          ///< approve_next
   wire::HomeAction home = wire::HomeAction::look;         ///< home
 };
 

@@ -21,7 +21,8 @@ struct Peer {
   std::int32_t pid = 0;  ///< for display only
   std::vector<std::uint32_t> groups;
   wire::SessionVia via = wire::SessionVia::socket;
-  std::string_view token;  ///< its name, with http_token; lives as long as the configuration
+  std::string_view token;         ///< its name, with http_token; lives as long as the configuration
+  std::uint32_t token_index = 0;  ///< with http_token: in HttpListen::tokens
   /// Came through an administrators' socket: uid is an administrator's, who is not this gateway's
   /// user but rootless (daemon/run/admin_sockets.h). Asks cellblock's own requests, and says no
   /// MCP.

@@ -132,6 +132,18 @@ Failure no_admin_any_more() {
   return plain_failure(FailureCode::denied, "you are no administrator any more", "");
 }
 
+Failure removed(const Server& server) {
+  return plain_failure(FailureCode::not_allowlisted,
+                       "server \"" + server.name + "\" is no longer in the configuration",
+                       server.name);
+}
+
+Failure token_revoked() {
+  return plain_failure(FailureCode::denied,
+                       "the bearer token of this session was revoked: ask an administrator for one",
+                       "");
+}
+
 Failure stopped_by_user(const Server* server) {
   return plain_failure(FailureCode::server_failed, "the server was stopped",
                        name_or_nothing(server));

@@ -51,6 +51,9 @@ Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
 /// Of a session that came through an administrators' socket.
 Failure no_admin_any_more();
+Failure token_revoked();
+/// It is not declared any more.
+Failure removed(const Server& server);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);
 /// At another gateway.

@@ -33,6 +33,8 @@ class AuditChannel {
   /// never from within this call or add().
   void when_written(Then then);
   AuditState state() const;
+  /// For what is added from now on.
+  void set_on_failure(AuditFailure on_failure) { on_failure_ = on_failure; }
   AuditHealth health() const;
   /// What is still here goes to the new writer.
   void replace(Fd socket);
@@ -74,7 +76,7 @@ class AuditChannel {
   void serve_soon();
 
   EventLoop& loop_;
-  const AuditFailure on_failure_;
+  AuditFailure on_failure_;
   Fd socket_;
   std::unique_ptr<Watch> watch_;
   Timer timer_;

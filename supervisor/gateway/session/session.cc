@@ -346,8 +346,18 @@ void Session::end_with(std::string_view reason, const Failure& failure, Time now
   close(reason, &failure, now);
 }
 
+bool Session::has_revoked_token() const {
+  if (peer_.via != wire::SessionVia::http_token || !config_.http) return false;
+  const auto& tokens = config_.http->tokens;
+  return peer_.token_index >= tokens.size() || tokens[peer_.token_index].revoked;
+}
+
 // First of all: what there was points into the old rules.
 std::optional<Failure> Session::renew_access() {
+  if (has_revoked_token()) {
+    access_.give_up();
+    return token_revoked();
+  }
   auto subject = std::optional(subject_of(config_.roles, who()));
   if (!role_.empty()) subject = as_role(config_.roles, *subject, role_);
   if (!subject) {
@@ -357,6 +367,7 @@ std::optional<Failure> Session::renew_access() {
   access_.narrow(config_, *subject);
   if (peer_.is_admin && !is_still_admin(config_, peer_.uid)) return no_admin_any_more();
   if (server_ == nullptr) return std::nullopt;
+  if (server_->removed) return removed(*server_);
   return refuse_use(config_, access_, server_->name);
 }
 

@@ -202,6 +202,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void attach_failed(const Failure& failure, Time now);
 
   std::optional<Failure> renew_access();
+  bool has_revoked_token() const;
   void end_with(std::string_view reason, const Failure& failure, Time now);
   void finish();
   void end_if_answered(Time now);

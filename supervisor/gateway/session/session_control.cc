@@ -43,7 +43,9 @@ void Session::control(std::string_view line, const Message& message, Time now) {
   if (decides(request->method) && !may_decide(config_, peer_)) {
     return reply_to_host(error_reply(id, only_admins_decide()));
   }
-  if (request->method == ControlMethod::approve && !peer_.is_admin) {
+  const bool approves =
+      request->method == ControlMethod::approve || request->method == ControlMethod::approve_next;
+  if (approves && !peer_.is_admin) {
     return reply_to_host(error_reply(id, only_admins_approve()));
   }
   answer_control(id, *request);

@@ -377,7 +377,7 @@ Json json_of(const AuditHealth& audit) {
 Json http_json(const HttpListen& listen, const HttpUse& use) {
   Json tokens = Json::array();
   for (const HttpToken& token : listen.tokens) {
-    if (token.uid == use.uid) tokens.push_back(token.name);
+    if (token.uid == use.uid && !token.revoked) tokens.push_back(token.name);
   }
   return {{"address", tcp_address(listen)},
           {"socket", listen.socket},

@@ -86,7 +86,7 @@ std::expected<Approval, Failure> Upstream::approval_for(const CallAccess& access
                              .text = text,
                              .waiter = waiter,
                              .now = now});
-  if (!approval) return approval;
+  if (!approval || !approval->waits()) return approval;
   effects_.record(
       {.kind = AuditKind::approval, .tool = access.named, .reason = "asked", .bytes = text.size()});
   return approval;

@@ -40,7 +40,8 @@ std::string_view name_in_log(const Call& call) {
 void Upstream::begin(Call call, UnsentCall unsent, const EditedMessage& edited, Time now) {
   if (!call.approval.is_needed()) call.deadline = deadline_of(call, server_.calls);
   wake_for(call, now);
-  const bool waits = call.place.waits() || call.approval.waits();
+  // One that was allowed beforehand is looked at like those that were allowed meanwhile.
+  const bool waits = call.place.waits() || call.approval.is_needed();
   if (!is_recorded(call.kind) && !waits) {
     ++traffic_.calls;
     calls_.open(std::move(call));

@@ -51,6 +51,7 @@ export class Daemon {
     this.daemonLines = ''; // further ones of [daemon]
     this.more = ''; // of the configuration
     this.bounds = 'off'; // of results: most tests look for what servers said, byte for byte
+    this.within = []; // a command that the daemon and its reloads are run by
     this.log = '';
     this.waiting = []; // for a line of the log
   }
@@ -155,7 +156,7 @@ audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath =
 
   // `cellblock reload`, by an administrator, of what is declared now: { code, out, err }.
   async reload(args = [], asWhom = []) {
-    const command = [...asWhom, path.join(this.directory, 'bin', 'cellblock'), '--socket', this.socket,
+    const command = [...this.within, ...asWhom, path.join(this.directory, 'bin', 'cellblock'), '--socket', this.socket,
                      'reload', '--config', this.#file, ...args];
     const env = { PATH: '/usr/bin:/bin', CELLBLOCK_SOCKET: this.socket, HOME: this.directory,
                   XDG_RUNTIME_DIR: path.dirname(this.socket), ASAN_OPTIONS: 'detect_leaks=0' };
@@ -170,10 +171,11 @@ audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath =
   // After end().
   async startAgain() {
     this.write();
-    const args = ['--config', this.#file, ...(isRoot ? [] : ['--user'])];
+    const command = [...this.within, path.join(this.directory, 'bin', 'cellblockd'), '--config', this.#file,
+                     ...(isRoot ? [] : ['--user'])];
     const env = { PATH: '/usr/bin:/bin', HOME: this.directory, XDG_RUNTIME_DIR: path.dirname(this.socket),
                   ASAN_OPTIONS: 'detect_leaks=0' };
-    this.process = spawn(path.join(this.directory, 'bin', 'cellblockd'), args,
+    this.process = spawn(command[0], command.slice(1),
                          { env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
     await this.#ready();
   }
@@ -205,6 +207,11 @@ audit_log = "${this.directory}/audit.log"\n${this.daemonLines}\n[socket]\npath =
     return new Promise((resolve) => {
       this.waiting.push({ like, resolve });
     });
+  }
+
+  // The audit log so far; what was done is there when its answer is.
+  auditLines() {
+    return fs.readFileSync(path.join(this.directory, 'audit.log'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   }
 
   async end() {

@@ -1,0 +1,99 @@
+// The audit log for whoever ships and checks it: from a line on, past what has made room, and by an anchor in a file.
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { Daemon } from './support/daemon.mjs';
+import { declareMock, said } from './support/mock.mjs';
+import { RawHost } from './support/raw_host.mjs';
+
+const run = promisify(execFile);
+const daemon = new Daemon();
+const log = path.join(daemon.directory, 'audit.log');
+const program = path.join(daemon.directory, 'bin', 'cellblock');
+const env = { CELLBLOCK_SOCKET: daemon.socket, PATH: '/usr/bin:/bin', TZ: 'UTC', ASAN_OPTIONS: 'detect_leaks=0' };
+
+// As whoever owns the log.
+async function audit(...args) {
+  const ran = await run(program, ['audit', ...args, '--log', log], { env, maxBuffer: 1 << 28 }).catch((error) => error);
+  return { code: ran.code ?? 0, out: ran.stdout, err: ran.stderr };
+}
+
+const sequences = (text) => text.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line).seq);
+
+async function callMany(count) {
+  const host = new RawHost(daemon.throughCell('mock'));
+  await host.open();
+  for (let i = 0; i < count; ++i) await host.call('ok', { i });
+  await host.close();
+}
+
+before(async () => {
+  daemon.more += '[audit]\nmax_bytes = "64KiB"\nkeep = 1\n[calls]\nuser = { rate = "10000/s", burst = 10000 }\n';
+  declareMock(daemon, 'mock', { 'tools/call': [{ answer: said('ok') }] }, ['era = "legacy"', 'pin = "off"']);
+  await daemon.start();
+  await callMany(3);
+});
+after(() => daemon.stop());
+
+test('Lines behind one are all of them, each once, and then each new one', async () => {
+  const all = sequences((await audit('--json', '--after', '0')).out);
+  assert.deepEqual(all, all.map((_, index) => index + 1));
+  const { out } = await audit('--json', '--after', '2');
+  assert.equal(sequences(out)[0], 3);
+  const follower = spawn(program, ['audit', '--json', '-f', '--after', `${all.at(-1)}`, '--log', log], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const heard = [];
+  const enough = new Promise((resolve) => {
+    createInterface({ input: follower.stdout }).on('line', (line) => {
+      heard.push(JSON.parse(line).seq);
+      if (heard.length === 4) resolve();
+    });
+  });
+  await callMany(2);
+  await enough;
+  follower.kill();
+  assert.deepEqual(heard.slice(0, 4), [1, 2, 3, 4].map((step) => all.at(-1) + step));
+});
+
+test('A log that does not go so far is an error, since it was begun anew', async () => {
+  const { code, err } = await audit('--json', '--after', '999999');
+  assert.notEqual(code, 0);
+  assert.match(err, /the log ends with line [0-9]+, before line 999999: it was begun anew/);
+});
+
+test('An anchor in a file is kept from one check to the next, and tells when lines were cut off', async () => {
+  const anchor = path.join(daemon.directory, 'anchor');
+  assert.equal((await audit('verify', '--anchor-file', anchor)).code, 0);
+  const first = fs.readFileSync(anchor, 'utf8');
+  await callMany(1);
+  assert.equal((await audit('verify', '--anchor-file', anchor)).code, 0);
+  assert.notEqual(fs.readFileSync(anchor, 'utf8'), first);
+  const kept = fs.readFileSync(anchor, 'utf8');
+  const whole = fs.readFileSync(log, 'utf8');
+  const copy = path.join(daemon.directory, 'cut.log');
+  fs.writeFileSync(copy, whole.split('\n').slice(0, 3).join('\n') + '\n');
+  const cut = await run(program, ['audit', 'verify', '--anchor-file', anchor, '--log', copy], { env }).catch((error) => error);
+  assert.equal(cut.code, 10);
+  assert.equal(fs.readFileSync(anchor, 'utf8'), kept, 'the anchor of a broken log is no anchor');
+});
+
+test('What has made room is told to whoever wants it', async () => {
+  await callMany(400);
+  const { code, out, err } = await audit('--json', '--after', '1');
+  assert.equal(code, 0, err);
+  const first = sequences(out)[0];
+  assert.ok(first > 2, `${first}`);
+  assert.ok(err.includes(`lines 2 to ${first - 1} have made room for newer ones`), err);
+});
+
+test('Times are those of the zone with --local', async () => {
+  const tokyo = await run(program, ['audit', '-n', '1', '--local', '--log', log], { env: { ...env, TZ: 'Asia/Tokyo' } });
+  assert.match(tokyo.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0900 /);
+  const today = await audit('--since', 'today', '--local', '--json');
+  assert.ok(sequences(today.out).length > 0);
+});
