@@ -102,6 +102,15 @@ TEST_P(Image, TheCellsOwnFilesAreThereAsInAnyCell) {
   EXPECT_EQ(host.call_for_text("working_directory", json::object()), "/home/mcp");
 }
 
+TEST_P(Image, FilesOfTheHostAreSeenInTheHomeOfItsCells) {
+  const std::string keys = files().write("keys.json", "the keys");
+  start(table(fmt::format("home_files = {{ \".config/keys.json\" = \"{}\" }}", keys)));
+  if (HasFatalFailure()) return;
+  Host host = open();
+  EXPECT_EQ(read(host, "/home/mcp/.config/keys.json"), "the keys");
+  EXPECT_EQ(host.call_for_text("list_directory", {{"path", "/home/mcp/.config"}}), "keys.json");
+}
+
 TEST_P(Image, LinksThatLeadOutOfItLeadNowhere) {
   const std::string outside = files().write("outside", "of the host");
   link("whole", outside);

@@ -45,6 +45,10 @@ void add_home(CellTemplate& blueprint, const Server& server) {
   blueprint.home_options = tmpfs_options(server.limits.home_bytes, "700");
   blueprint.home_flags = MS_NOSUID | MS_NODEV;
   if (!server.execute_writable) blueprint.home_flags |= MS_NOEXEC;
+  for (const Bind& bind : server.binds) {
+    if (!is_home_file(bind)) continue;
+    blueprint.home_files.push_back(bind.target.substr(home_in_cell.size() + 1));
+  }
 }
 
 // As the daemon has it.

@@ -40,6 +40,7 @@ struct CellTemplate {
   std::string shm_options;
   std::string home_options;  ///< of a tmpfs where a request brings no home; empty: none
   unsigned long home_flags = 0;
+  std::vector<std::string> home_files;  ///< of `home_files`: paths below the home
   std::string working_directory;
   Fd program;                          ///< what is executed, if it is not command[0]
   Fd root;                             ///< of the template
