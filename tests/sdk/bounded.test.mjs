@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { connect, sdks } from './support/clients.mjs';
 import { Daemon } from './support/daemon.mjs';
 import { declareMock } from './support/mock.mjs';
+import { envelope, RawHost, subscriptionKey } from './support/raw_host.mjs';
 
 const daemon = new Daemon();
 const megabyte = 1 << 20;
@@ -27,6 +28,7 @@ before(async () => {
   }, ['lines = { from_server = "64MiB" }', 'results = { max_bytes = "25000B" }']);
   declareMock(daemon, 'whole', { 'tools/call rows': [{ answer: { resultType: 'complete', content } }] },
               ['results = { bounds = "off" }']);
+  daemon.declare('everything', '@modelcontextprotocol/server-everything', [], ['results = { max_bytes = "5000B" }']);
   daemon.bounds = 'on';
   await daemon.start();
 });
@@ -112,6 +114,37 @@ for (const sdk of sdks) {
     });
   });
 }
+
+// server-everything says that it tells of changed lists; so do all servers as one.
+describe('a modern host with a stream for changed lists of tools', () => {
+  for (const [way, parameters, echo] of [['one server', () => daemon.throughCell('everything'), 'echo'],
+                                         ['all servers as one', () => daemon.together(), 'everything__echo']]) {
+    test(`is listed the reading tool once a result of ${way} was cut`, async () => {
+      const host = new RawHost(parameters());
+      const ask = (method, params) => host.ask(method, { ...params, _meta: envelope });
+      const names = async () => (await ask('tools/list', {})).result.tools.map(({ name }) => name);
+      try {
+        host.send({ id: 'lists', method: 'subscriptions/listen',
+                    params: { notifications: { toolsListChanged: true }, _meta: envelope } });
+        const acknowledged = await host.receive();
+        assert.equal(acknowledged.params.notifications.toolsListChanged, true, JSON.stringify(acknowledged));
+        assert.ok(!(await names()).includes('cellblock_read_result'));
+        const small = await ask('tools/call', { name: echo, arguments: { message: 'short' } });
+        assert.match(small.result.content[0].text, /short$/);
+        const { result } = await ask('tools/call', { name: echo, arguments: { message: 'long '.repeat(2_000) } });
+        const [, uri] = noteIn(result.content[0].text);
+        const told = await host.receive();
+        assert.equal(told.method, 'notifications/tools/list_changed');
+        assert.equal(told.params._meta[subscriptionKey], 'lists');
+        assert.equal((await names()).filter((name) => name === 'cellblock_read_result').length, 1);
+        const page = await ask('tools/call', { name: 'cellblock_read_result', arguments: { uri, limit: 9 } });
+        assert.match(page.result.content[0].text, /^Echo: lon/);
+      } finally {
+        await host.close();
+      }
+    });
+  }
+});
 
 test('50 MB through a host with a bound of 25,000 bytes cost the gateway a bounded memory', async (t) => {
   await withClient(sdks[0], daemon.throughCell('large'), async (client, call) => {

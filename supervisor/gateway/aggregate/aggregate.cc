@@ -38,11 +38,12 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 }  // namespace
 
 Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-                     Sealer& sealer, AggregateEffects& effects, ReadingTool reading_tool)
+                     Sealer& sealer, AggregateEffects& effects,
+                     AggregateLists::ToolShown tool_shown)
     : members_(config, access),
       assortment_(members_),
       effects_(effects),
-      lists_(members_, assortment_, session, sealer, reading_tool),
+      lists_(members_, assortment_, session, sealer, std::move(tool_shown)),
       calls_(members_, assortment_, ids_, effects),
       refresh_(members_, assortment_, ids_, effects, config.catalogue.max_bytes),
       streams_(members_, assortment_, ids_, effects) {}
@@ -116,6 +117,7 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
 
 void Aggregate::answer_list(ListKind kind, std::string_view line, const Message& message,
                             Time now) {
+  lists_.host_hears(streams_.hears(ListKind::tools));
   say_to_host(effects_, lists_.list(kind, line, message, unavailable(), now));
   seen_.at(static_cast<std::size_t>(kind)) = assortment_.digest(kind);
   if (message.params.in(line).size() <= max_kept_meta) meta_ = meta_of(line, message);

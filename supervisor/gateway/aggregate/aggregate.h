@@ -87,8 +87,7 @@ class Aggregate {
   /// `access`: what the host's user may do with each server. `session` is what cursors are sealed
   /// to. All references outlive it.
   Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-            Sealer& sealer, AggregateEffects& effects,
-            ReadingTool reading_tool = ReadingTool::not_listed);
+            Sealer& sealer, AggregateEffects& effects, AggregateLists::ToolShown tool_shown = {});
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 
@@ -111,6 +110,9 @@ class Aggregate {
 
   /// The rules have changed: what these servers offer is gone through again.
   void reconfigure(const ServerSet& changed, Time now);
+
+  /// What is added to the list of tools has become another.
+  void own_tools_changed() { streams_.tell_changed(ListKind::tools); }
 
   /// Every request of the host in flight is answered with this, streams too.
   void fail_all(const Failure& failure, Time now);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/jsonrpc/jsonrpc.h"
@@ -29,14 +31,19 @@ class AggregateLists {
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
+  /// Whether cellblock_read_result is listed to a host that has a stream for changed lists of
+  /// tools, or has none; empty: there is no such tool.
+  using ToolShown = std::function<ReadingTool(bool has_stream)>;
+
   AggregateLists(const Members& members, MergedLists& assortment, std::uint64_t session,
-                 Sealer& sealer, ReadingTool reading_tool)
+                 Sealer& sealer, ToolShown tool_shown)
       : members_(members),
         assortment_(assortment),
         session_(session),
         sealer_(sealer),
-        reading_tool_(reading_tool) {}
+        tool_shown_(std::move(tool_shown)) {}
 
+  void host_hears(bool has_stream) { has_stream_ = has_stream; }
   /// Whole messages without their newline.
   std::string list(ListKind kind, std::string_view line, const Message& message,
                    std::vector<Unavailable> unavailable, Time now);
@@ -52,7 +59,8 @@ class AggregateLists {
   MergedLists& assortment_;
   const std::uint64_t session_;
   Sealer& sealer_;
-  const ReadingTool reading_tool_;
+  const ToolShown tool_shown_;
+  bool has_stream_ = false;
 };
 
 }  // namespace cellblock::gateway

@@ -183,8 +183,15 @@ ResultBounding::Done ResultBounding::list_tool(const BoundableAnswer& answer,
   const Span where = answer.message.result;
   const EditedPart part(answer.line, where, edits);
   if (!part.is_sound()) return Done::nothing;
-  replace(where, with_reading_tool(part.text()), edits);
+  replace(where, with_reading_tool(part.text(), tool_shown()), edits);
   return Done::listed;
+}
+
+ReadingTool ResultBounding::tool_shown() const {
+  if (kept_ == nullptr) return ReadingTool::listed;
+  const bool hears = hears_tool_changes_ && hears_tool_changes_();
+  return kept_->offer().listed_for(hears ? ReadingToolOffer::Host::hears_changes
+                                         : ReadingToolOffer::Host::hears_nothing);
 }
 
 // Between what others have done to the line, and not where one of them wrote something else.

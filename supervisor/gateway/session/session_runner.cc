@@ -271,6 +271,7 @@ void SessionRunner::answer_control(const ControlRequest& request, ControlAnswere
 // --- the end of each turn ------------------------------------------------------------------------
 
 void SessionRunner::settle() {
+  session_.tell_own_tools(now());
   host_.deliver();
   settle_cells();
   watch_host();
