@@ -198,7 +198,8 @@ ReadingTool ResultBounding::tool_shown() const {
 void ResultGate::add_path_advice(const ServerAnswer& answer,
                                  std::vector<Replacement>& edits) const {
   if (answer.call.kind != CallKind::tool_call) return;
-  auto addition = refusal_reports_.addition(server_index_, answer.line, answer.message);
+  auto addition =
+      refusal_reports_.addition(server_index_, answer.line, answer.message, answer.refused);
   if (!addition) return;
   const bool is_free = std::ranges::none_of(edits, [&](const Replacement& edit) {
     return edit.where.begin < addition->where.begin && addition->where.begin < edit.where.end;

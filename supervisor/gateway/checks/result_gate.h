@@ -83,6 +83,7 @@ struct ServerAnswer {
   const Message& message;  ///< a result or an error
   const Call& call;
   Time now;
+  RefusalReports::RefusedMeanwhile refused{};
 };
 
 /// What an answer goes on with.

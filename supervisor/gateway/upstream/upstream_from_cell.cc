@@ -220,7 +220,8 @@ void Upstream::deliver(std::string_view line, const Message& message, const Call
     return answer(call, answer_not_sealed(server_), now);
   }
   if (call.kind == CallKind::tool_call) values_.made_tasks(line, message, call.tool);
-  auto delivery = result_gate_.pass({line, message, call, now}, std::move(edits));
+  const auto refused = [this, &call] { return !effects_.network_advice(call.began).empty(); };
+  auto delivery = result_gate_.pass({line, message, call, now, refused}, std::move(edits));
   note_found(result_gate_.take_found(), call.tool, call.ours,
              delivery ? AuditOutcome::ok : AuditOutcome::denied);
   if (!delivery) return answer(call, delivery.error(), now);
