@@ -27,8 +27,9 @@ struct CallAccess {
   const Rule* asks = nullptr;  ///< it may go on when somebody has approved it
 };
 
+/// `defaults`: of the arguments of the tool that is called; null: not known.
 CallAccess access_of(std::string_view line, const Message& message, const Rights& rights,
-                     const Server& server);
+                     const Server& server, const Arguments* defaults = nullptr);
 
 /// Whether a notification of the server's names a resource that does not exist for this person.
 bool names_hidden(std::string_view line, const Message& message, const Rights& rights);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/access/condition_match.h"
 #include "policy/config/config.h"
 #include "policy/pins/definition.h"
 #include "policy/pins/pin_set.h"
@@ -32,6 +33,7 @@ class SchemaBook {
     /// The error says why arguments are not held to it.
     std::expected<JsonSchema, std::string> schema;
     bool takes_every_object = false;
+    Arguments defaults;
   };
 
   /// Valid until the next call of this.
