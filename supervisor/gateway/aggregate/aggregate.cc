@@ -38,12 +38,11 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 }  // namespace
 
 Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-                     Sealer& sealer, AggregateEffects& effects,
-                     AggregateLists::ToolShown tool_shown)
+                     Sealer& sealer, AggregateEffects& effects, ToolShown tool_shown)
     : members_(config, access),
       assortment_(members_),
       effects_(effects),
-      lists_(members_, assortment_, session, sealer, std::move(tool_shown)),
+      lists_(members_, assortment_, session, sealer, shown_to_host(std::move(tool_shown))),
       calls_(members_, assortment_, ids_, effects),
       refresh_(members_, assortment_, ids_, effects, config.catalogue.max_bytes),
       streams_(members_, assortment_, ids_, effects) {}
@@ -115,9 +114,15 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
   return taken != AggregateCalls::Taken::not_yet;
 }
 
+AggregateLists::ToolShown Aggregate::shown_to_host(ToolShown tool_shown) const {
+  if (!tool_shown) return {};
+  return [this, tool_shown = std::move(tool_shown)] {
+    return tool_shown(streams_.hears(ListKind::tools));
+  };
+}
+
 void Aggregate::answer_list(ListKind kind, std::string_view line, const Message& message,
                             Time now) {
-  lists_.host_hears(streams_.hears(ListKind::tools));
   say_to_host(effects_, lists_.list(kind, line, message, unavailable(), now));
   seen_.at(static_cast<std::size_t>(kind)) = assortment_.digest(kind);
   if (message.params.in(line).size() <= max_kept_meta) meta_ = meta_of(line, message);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,10 +85,14 @@ class Aggregate {
   static constexpr std::size_t max_calls = 256;   ///< of the host, in flight
   static constexpr std::size_t max_streams = 16;  ///< subscriptions/listen, at one time
 
+  /// Whether cellblock_read_result is listed to a host that has a stream for changed lists of
+  /// tools, or has none; empty: there is no such tool.
+  using ToolShown = std::function<ReadingTool(bool has_stream)>;
+
   /// `access`: what the host's user may do with each server. `session` is what cursors are sealed
   /// to. All references outlive it.
   Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-            Sealer& sealer, AggregateEffects& effects, AggregateLists::ToolShown tool_shown = {});
+            Sealer& sealer, AggregateEffects& effects, ToolShown tool_shown = {});
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 
@@ -133,6 +138,7 @@ class Aggregate {
   void handle(std::string_view line, const Message& message, Time now);
   bool answered(std::string_view line, const Message& message, Knowledge knowledge, Time now);
   void answer_list(ListKind kind, std::string_view line, const Message& message, Time now);
+  AggregateLists::ToolShown shown_to_host(ToolShown tool_shown) const;
   void wait(std::string_view line, const Message& message, Time now);
   void notification_from_host(std::string_view line, const Message& message);
 

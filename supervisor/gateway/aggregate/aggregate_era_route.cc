@@ -42,8 +42,8 @@ ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& acce
 }
 
 // Whether a legacy host does anything about a changed list is not known.
-AggregateLists::ToolShown tool_shown_by(const SharedParts& shared, const SessionAccess& access,
-                                        Era host) {
+Aggregate::ToolShown tool_shown_by(const SharedParts& shared, const SessionAccess& access,
+                                   Era host) {
   if (reading_tool_of(shared, access) == ReadingTool::not_listed) return {};
   return [kept = shared.kept, host](bool has_stream) {
     const bool hears = has_stream && host == Era::modern;

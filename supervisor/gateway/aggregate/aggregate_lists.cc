@@ -190,7 +190,7 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
   result += closing(members_, unavailable) + "}";
   const bool is_end = kind == ListKind::tools && !page.next;
   if (!is_end || !tool_shown_) return result_reply(id, result);
-  return result_reply(id, with_reading_tool(result, tool_shown_(has_stream_)));
+  return result_reply(id, with_reading_tool(result, tool_shown_()));
 }
 
 std::string AggregateLists::discover(std::string_view id,

@@ -31,9 +31,9 @@ class AggregateLists {
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
-  /// Whether cellblock_read_result is listed to a host that has a stream for changed lists of
-  /// tools, or has none; empty: there is no such tool.
-  using ToolShown = std::function<ReadingTool(bool has_stream)>;
+  /// Whether cellblock_read_result is in a list that the host is given now; empty: there is no such
+  /// tool.
+  using ToolShown = std::function<ReadingTool()>;
 
   AggregateLists(const Members& members, MergedLists& assortment, std::uint64_t session,
                  Sealer& sealer, ToolShown tool_shown)
@@ -43,7 +43,6 @@ class AggregateLists {
         sealer_(sealer),
         tool_shown_(std::move(tool_shown)) {}
 
-  void host_hears(bool has_stream) { has_stream_ = has_stream; }
   /// Whole messages without their newline.
   std::string list(ListKind kind, std::string_view line, const Message& message,
                    std::vector<Unavailable> unavailable, Time now);
@@ -60,7 +59,6 @@ class AggregateLists {
   const std::uint64_t session_;
   Sealer& sealer_;
   const ToolShown tool_shown_;
-  bool has_stream_ = false;
 };
 
 }  // namespace cellblock::gateway
