@@ -73,8 +73,10 @@ async function row(example) {
   const bare = await tried(beside(example), wanted);
   const celled = await tried(daemon.throughCell(example.name), wanted);
   const same = Boolean(bare.names && celled.names && JSON.stringify(bare.names) === JSON.stringify(celled.names)) && bare.answered === celled.answered;
+  const lacking = (bare.names ?? []).filter((name) => celled.names && !celled.names.includes(name));
+  const said = celled.trouble ?? bare.trouble ?? (lacking.length > 0 ? `withheld: ${lacking.join(', ')}` : '');
   const side = ({ names, seconds }) => (names ? `${names.length} tools, ${seconds.toFixed(1)} s` : 'no');
-  return { celled, same, line: `| \`${example.packaged}\` | ${side(bare)} | ${side(celled)} | ${asWord(celled.answered)} | ${same ? 'yes' : 'no'} | ${celled.trouble ?? bare.trouble ?? ''} |` };
+  return { celled, same, line: `| \`${example.packaged}\` | ${side(bare)} | ${side(celled)} | ${asWord(celled.answered)} | ${same ? 'yes' : 'no'} | ${said} |` };
 }
 
 const chosen = examples().filter(({ name }) => args.length === 0 || args.includes(name));
