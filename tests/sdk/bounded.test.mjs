@@ -28,7 +28,10 @@ before(async () => {
   }, ['lines = { from_server = "64MiB" }', 'results = { max_bytes = "25000B" }']);
   declareMock(daemon, 'whole', { 'tools/call rows': [{ answer: { resultType: 'complete', content } }] },
               ['results = { bounds = "off" }']);
-  daemon.declare('everything', '@modelcontextprotocol/server-everything', [], ['results = { max_bytes = "5000B" }']);
+  for (const version of ['v1', 'v2']) {
+    daemon.declareFixture(version, `sdk_servers/${version}.mjs`, { args: version === 'v2' ? ['modern'] : [], folders: ['sdk_servers'], packages: true,
+                                                                 lines: ['results = { max_bytes = "5000B" }'] });
+  }
   daemon.bounds = 'on';
   await daemon.start();
 });
@@ -115,10 +118,10 @@ for (const sdk of sdks) {
   });
 }
 
-// server-everything says that it tells of changed lists; so do all servers as one.
 describe('a modern host with a stream for changed lists of tools', () => {
-  for (const [way, parameters, echo] of [['one server', () => daemon.throughCell('everything'), 'echo'],
-                                         ['all servers as one', () => daemon.together(), 'everything__echo']]) {
+  for (const [way, parameters, echo] of [['a server of the SDK v1', () => daemon.throughCell('v1'), 'echo'],
+                                         ['a server of the SDK v2', () => daemon.throughCell('v2'), 'echo'],
+                                         ['all servers as one', () => daemon.together(), 'v1__echo']]) {
     test(`is listed the reading tool once a result of ${way} was cut`, async () => {
       const host = new RawHost(parameters());
       const ask = (method, params) => host.ask(method, { ...params, _meta: envelope });
@@ -130,7 +133,7 @@ describe('a modern host with a stream for changed lists of tools', () => {
         assert.equal(acknowledged.params.notifications.toolsListChanged, true, JSON.stringify(acknowledged));
         assert.ok(!(await names()).includes('cellblock_read_result'));
         const small = await ask('tools/call', { name: echo, arguments: { message: 'short' } });
-        assert.match(small.result.content[0].text, /short$/);
+        assert.match(small.result.content[0].text, /^short$/);
         const { result } = await ask('tools/call', { name: echo, arguments: { message: 'long '.repeat(2_000) } });
         const [, uri] = noteIn(result.content[0].text);
         const told = await host.receive();
@@ -138,7 +141,7 @@ describe('a modern host with a stream for changed lists of tools', () => {
         assert.equal(told.params._meta[subscriptionKey], 'lists');
         assert.equal((await names()).filter((name) => name === 'cellblock_read_result').length, 1);
         const page = await ask('tools/call', { name: 'cellblock_read_result', arguments: { uri, limit: 9 } });
-        assert.match(page.result.content[0].text, /^Echo: lon/);
+        assert.match(page.result.content[0].text, /^long long/);
       } finally {
         await host.close();
       }
