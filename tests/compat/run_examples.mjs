@@ -106,7 +106,7 @@ try {
 } finally {
   await daemon.stop();
 }
-const machine = `${os.cpus()[0]?.model.trim() ?? os.arch()}, ${os.availableParallelism()} processors, Linux ${os.release().split('-')[0]}, Node.js ${process.versions.node}, ${isRoot ? 'system mode' : 'rootless'}`;
+const machine = `${os.cpus()[0]?.model.trim() ?? os.arch()}, ${os.availableParallelism()} processors, Linux ${os.release().split('-')[0]}, Node.js ${process.versions.node}, ${isRoot ? 'system mode' : 'rootless'}, build ${path.basename(path.dirname(process.env.CELLBLOCK_TEST_BIN ?? 'dev/bin'))}`;
 const table = `${new Date().toISOString().slice(0, 10)}, ${machine}. ${listed} of ${chosen.length} list their tools in a cell; ${alike} list and answer as beside one.
 
 | package | beside a cell | in its cell | harmless call | the same | what went wrong |

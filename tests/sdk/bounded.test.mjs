@@ -123,6 +123,8 @@ describe('a modern host with a stream for changed lists of tools', () => {
                                          ['a server of the SDK v2', () => daemon.throughCell('v2'), 'echo'],
                                          ['all servers as one', () => daemon.together(), 'v1__echo']]) {
     test(`is listed the reading tool once a result of ${way} was cut`, async () => {
+      // So that nothing about the servers comes to be known while it listens.
+      await withClient(sdks[0], parameters(), (client) => client.listTools());
       const host = new RawHost(parameters());
       const ask = (method, params) => host.ask(method, { ...params, _meta: envelope });
       const names = async () => (await ask('tools/list', {})).result.tools.map(({ name }) => name);
