@@ -216,12 +216,70 @@ ArgumentFault fault_of(const Rule& rule, const Arguments* arguments) {
   return {};
 }
 
-bool may_be_meant(const Rule& rule, const Arguments* arguments) {
+namespace {
+
+// What is left out may stand for its default: then that decides, if it is plainly outside or not.
+ArgumentFault fault_with_defaults(const Condition& condition, const Arguments& arguments,
+                                  const Arguments* defaults) {
+  const bool is_left_out = find(arguments, condition.argument) == nullptr;
+  const bool is_about_value = condition.kind != ConditionKind::any;
+  if (!is_left_out || !is_about_value || defaults == nullptr) return fault_by(condition, arguments);
+  if (find(*defaults, condition.argument) == nullptr) return fault_by(condition, arguments);
+  return condition.is_optional ? ArgumentFault{} : fault_by(condition, *defaults);
+}
+
+}  // namespace
+
+bool may_be_meant(const Rule& rule, const Arguments* arguments, const Arguments* defaults) {
   if (rule.arguments.empty() || arguments == nullptr) return true;
   return std::ranges::all_of(rule.arguments, [&](const Condition& condition) {
-    const auto kind = fault_by(condition, *arguments).kind;
+    const auto kind = fault_with_defaults(condition, *arguments, defaults).kind;
     return kind == Kind::none || kind == Kind::unclear;
   });
+}
+
+namespace {
+
+// A schema without a default, and what does not read, has none.
+std::optional<Value> default_in(json::value& schema) {
+  json::object members;
+  if (schema.get_object().get(members) != simdjson::SUCCESS) return std::nullopt;
+  for (auto field : members) {
+    std::string_view name;
+    if (field.unescaped_key().get(name) != simdjson::SUCCESS) return std::nullopt;
+    json::value value;
+    if (field.value().get(value) != simdjson::SUCCESS) return std::nullopt;
+    if (name == "default") return value_of(value);
+  }
+  return std::nullopt;
+}
+
+Arguments defaults_of(json::object properties) {
+  Arguments defaults;
+  for (auto field : properties) {
+    if (defaults.size() == max_arguments) return defaults;
+    std::string_view name;
+    json::value schema;
+    if (field.unescaped_key().get(name) != simdjson::SUCCESS) return defaults;
+    std::string kept(name);
+    if (field.value().get(schema) != simdjson::SUCCESS) return defaults;
+    if (auto value = default_in(schema)) defaults.push_back({std::move(kept), *std::move(value)});
+  }
+  return defaults;
+}
+
+}  // namespace
+
+Arguments read_defaults(std::string_view definition) {
+  const simdjson::padded_string text(definition);
+  json::parser parser;
+  json::document document;
+  json::object properties;
+  if (parser.iterate(text).get(document) != simdjson::SUCCESS) return {};
+  if (document["inputSchema"]["properties"].get_object().get(properties) != simdjson::SUCCESS) {
+    return {};
+  }
+  return defaults_of(properties);
 }
 
 }  // namespace cellblock

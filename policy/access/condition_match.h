@@ -76,6 +76,13 @@ struct ArgumentFault {
 ArgumentFault fault_of(const Rule& rule, const Arguments* arguments);
 
 /// For a rule that takes: it binds whatever is not plainly outside one of its conditions.
-bool may_be_meant(const Rule& rule, const Arguments* arguments);
+/// `defaults`: what the tool's schema says of arguments that are left out; null: not known. They
+/// count as given, but not for a condition that only says that its argument is there (`any`).
+bool may_be_meant(const Rule& rule, const Arguments* arguments,
+                  const Arguments* defaults = nullptr);
+
+/// The defaults that a tool's inputSchema has for its arguments. `definition`: a JSON object; of
+/// what cannot be read there are none.
+Arguments read_defaults(std::string_view definition);
 
 }  // namespace cellblock

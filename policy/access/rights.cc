@@ -125,9 +125,10 @@ bool gives_to(const Rule& rule, const Subject& subject) {
 }
 
 const Rule* taken_by(const std::vector<const Rule*>& taking, const Named& asked,
-                     const Arguments* arguments, Effect effect) {
+                     const AccessRequest& request, Effect effect) {
   for (const Rule* rule : taking) {
-    if (rule->effect == effect && takes_name(*rule, asked) && may_be_meant(*rule, arguments)) {
+    if (rule->effect == effect && takes_name(*rule, asked) &&
+        may_be_meant(*rule, request.arguments, request.defaults)) {
       return rule;
     }
   }
@@ -190,12 +191,12 @@ bool Rights::may_use_server() const {
 // An ask both gives and takes: where another rule allows, it still asks first.
 AccessVerdict Rights::decide(const AccessRequest& request) const {
   const Named asked = named(request.kind, request.name);
-  if (const Rule* rule = taken_by(taking_, asked, request.arguments, Effect::deny)) {
+  if (const Rule* rule = taken_by(taking_, asked, request, Effect::deny)) {
     return {.effect = Effect::deny, .rule = rule};
   }
   const AccessVerdict given = given_by(giving_, asked, request.arguments);
   if (given.effect != Effect::allow) return given;
-  if (const Rule* rule = taken_by(taking_, asked, request.arguments, Effect::ask)) {
+  if (const Rule* rule = taken_by(taking_, asked, request, Effect::ask)) {
     return {.effect = Effect::ask, .rule = rule};
   }
   return given;

@@ -58,6 +58,8 @@ struct AccessRequest {
   AccessKind kind = AccessKind::tool;
   std::string_view name;
   const Arguments* arguments = nullptr;  ///< null: there are none that could be read
+  /// Of the tool's schema, for rules that take; null: not known.
+  const Arguments* defaults = nullptr;
 };
 
 struct AccessVerdict {

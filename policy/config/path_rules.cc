@@ -187,6 +187,14 @@ std::optional<std::string> target_problem(std::string_view target) {
   return std::nullopt;
 }
 
+std::optional<std::string> home_name_problem(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.starts_with('/')) return "is absolute";
+  return path_problem(fmt::format("{}/{}", home_in_cell, name));
+}
+
+bool is_home_file(const Bind& bind) { return is_at_or_below(bind.target, home_in_cell); }
+
 std::span<const std::string_view> system_directories() { return seen_by_every_cell; }
 
 std::optional<std::string> host_path_of(std::string_view cell_path, std::span<const Bind> binds,

@@ -27,6 +27,15 @@ std::optional<std::string> source_problem(std::string_view source);
 /// Places in the cell that are the cell's own, and why nothing can be put there.
 std::optional<std::string> target_problem(std::string_view target);
 
+/// Where a cell has its home.
+inline constexpr std::string_view home_in_cell = "/home/mcp";
+
+/// Why `home_files` can put nothing at this path below the home.
+std::optional<std::string> home_name_problem(std::string_view name);
+
+/// Whether it is of `home_files`.
+bool is_home_file(const Bind& bind);
+
 /// The host's directories whose programs every cell can run.
 std::span<const std::string_view> system_directories();
 

@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::size_t most_binds = 256;
 constexpr std::size_t most_held = 256;
+constexpr std::size_t most_home_files = 64;
+
+enum class Shown { anything, file };
 
 std::optional<std::string> exposes(std::string_view source,
                                    const std::vector<ProtectedPath>& protected_paths) {
@@ -29,9 +32,11 @@ std::optional<std::string> exposes(std::string_view source,
   return std::nullopt;
 }
 
-std::optional<std::string> problem_of_kind(PathKind kind) {
+std::optional<std::string> problem_of_kind(PathKind kind, Shown shown) {
   switch (kind) {
     case PathKind::directory:
+      if (shown == Shown::file) return "is a directory, which read shows at another place";
+      return std::nullopt;
     case PathKind::file:
       return std::nullopt;
     case PathKind::missing:
@@ -50,9 +55,10 @@ std::optional<std::string> problem_of_text(const std::string& source,
 }
 
 // The path that it leads to must be harmless as well.
-std::optional<std::string> problem_on_disk(const std::string& source, const PathsAround& around) {
+std::optional<std::string> problem_on_disk(const std::string& source, const PathsAround& around,
+                                           Shown shown) {
   const auto found = around.facts.sources.find(source);
-  if (found == around.facts.sources.end()) return problem_of_kind(PathKind::missing);
+  if (found == around.facts.sources.end()) return problem_of_kind(PathKind::missing, shown);
   if (found->second.is_unanswered) {
     return "does not answer within 2 s (is it a FUSE or network file system whose server is gone?)";
   }
@@ -60,7 +66,7 @@ std::optional<std::string> problem_on_disk(const std::string& source, const Path
     return "a directory on the way is closed to whoever reads the configuration, as it is not to "
            "root";
   }
-  if (auto problem = problem_of_kind(found->second.kind)) return problem;
+  if (auto problem = problem_of_kind(found->second.kind, shown)) return problem;
   const std::string& resolved = found->second.resolved;
   if (auto problem = problem_of_text(resolved, around.protected_paths)) {
     return fmt::format("leads to {}: {}", resolved, *problem);
@@ -99,6 +105,25 @@ class BindCheck {
     binds_.push_back(std::move(*bind));
   }
 
+  void add_home_file(const VariableText& text) {
+    const std::string& name = text.name.value;
+    const std::string key = "home_files." + name;
+    if (auto problem = home_name_problem(name)) {
+      return scope_.error(text.name.at, key,
+                          fmt::format("\"{}\" {}; allowed: the path of a file below the home, like "
+                                      "\".gmail-mcp/keys.json\"",
+                                      name, *problem));
+    }
+    const TextAt source{text.value.value, text.value.at};
+    if (auto problem = path_problem(source.value)) {
+      return scope_.error(source.at, key,
+                          fmt::format("\"{}\" {}; allowed: the whole path of a file of the host",
+                                      source.value, *problem));
+    }
+    check_source(key, source, source.value, Shown::file);
+    add_to_home(key, source, fmt::format("{}/{}", home_in_cell, name));
+  }
+
   /// Once more only where nothing shows it in its own place.
   void add_program(const TextAt& text) {
     if (path_problem(text.value) || host_path_of(text.value, binds_) == text.value) return;
@@ -117,14 +142,15 @@ class BindCheck {
     return std::move(binds_);
   }
 
-  void check_source(std::string_view key, const TextAt& text, const std::string& source) {
+  void check_source(std::string_view key, const TextAt& text, const std::string& source,
+                    Shown shown = Shown::anything) {
     if (auto problem = problem_of_text(source, around_.protected_paths)) {
       return refuse(key, text, source, *problem);
     }
     const std::string others = who_can_change(source, around_);
     if (!others.empty()) found_.others_can_change = true;
     if (is_unanswered(source, around_)) found_.is_unanswered = true;
-    auto problem = problem_on_disk(source, around_);
+    auto problem = problem_on_disk(source, around_, shown);
     if (!problem && !others.empty() && is_a_link(source, around_)) {
       problem = "is reached through a symbolic link";
     }
@@ -159,6 +185,17 @@ class BindCheck {
                     "\"cellblock reload\"",
                     problem, others));
     if (found_.broken.empty()) found_.broken = fmt::format("{} {}", key, problem);
+  }
+
+  void add_to_home(std::string_view key, const TextAt& source, std::string target) {
+    for (const Bind& bind : binds_) {
+      if (!is_at_or_below(bind.target, target) && !is_at_or_below(target, bind.target)) continue;
+      return scope_.error(source.at, key,
+                          fmt::format("is where \"{}\" is put, or below it; allowed: files beside "
+                                      "each other",
+                                      bind.source));
+    }
+    binds_.push_back({source.value, std::move(target), Access::read});
   }
 
   void refuse_duplicate(std::string_view key, const TextAt& text, const std::string& target) {
@@ -221,10 +258,17 @@ std::vector<Bind> check_binds(const Scope& scope, const ServerText& text, const 
         fmt::format("{} paths under read and write; allowed: at most {}", count, most_binds));
     return {};
   }
+  if (text.home_files.size() > most_home_files) {
+    scope.error(
+        text.name.at, "home_files",
+        fmt::format("{} files; allowed: at most {}", text.home_files.size(), most_home_files));
+    return {};
+  }
   BindCheck check(scope, around, found);
   for (const TextAt& path : text.read) check.add("read", path, Access::read);
   for (const TextAt& path : text.write) check.add("write", path, Access::write);
   if (text.program) check.add_program({text.program->value, text.program->at});
+  for (const VariableText& file : text.home_files) check.add_home_file(file);
   std::vector<Bind> binds = check.take();
   if (const std::size_t held = held_directories(binds).size(); held > most_held) {
     scope.error(text.name.at, "read",
@@ -278,6 +322,11 @@ std::vector<Source> written_by(const ServerText& text, const Server& server,
 std::vector<Source> executed_by(const ServerText& text, const PathsAround& around) {
   std::vector<Source> out;
   add_binds(out, "read", text.read, around);
+  for (const VariableText& file : text.home_files) {
+    const std::string& source = file.value.value;
+    out.push_back({source, fmt::format("{}/{}", home_in_cell, file.name.value),
+                   resolved(source, around), "home_files", file.value.at});
+  }
   for (const std::string_view directory : system_directories()) {
     const std::string path(directory);
     out.push_back({path, path, path, "", {}});
@@ -360,6 +409,9 @@ PathText where_written(const ServerText& text, const Bind& bind) {
   for (const TextAt& path : bind.access == Access::write ? text.write : text.read) {
     const auto parsed = parse_bind(path.value, bind.access);
     if (parsed && *parsed == bind) return {key, path.at};
+  }
+  for (const VariableText& file : text.home_files) {
+    if (is_home_file(bind) && file.value.value == bind.source) return {"home_files", file.value.at};
   }
   return {"program", text.program ? text.program->at : text.name.at};
 }

@@ -60,6 +60,14 @@ void want_binds(const TextList& texts, Access access, std::vector<Bind>& binds) 
   }
 }
 
+void want_home_files(const ServerText& server, std::vector<Bind>& binds) {
+  for (const VariableText& file : server.home_files) {
+    if (home_name_problem(file.name.value) || path_problem(file.value.value)) continue;
+    binds.push_back(
+        {file.value.value, fmt::format("{}/{}", home_in_cell, file.name.value), Access::read});
+  }
+}
+
 void want_path(const std::string& path, std::set<std::string>& paths) {
   if (!path_problem(path)) paths.insert(path);
 }
@@ -86,7 +94,8 @@ bool may_run_as_client(const ServerText& server) {
   if (server.run_as && server.run_as->value != IdText("auto")) {
     return server.run_as->value == IdText("client");
   }
-  return !server.read.empty() || !server.write.empty() || server.workspace;
+  return !server.read.empty() || !server.write.empty() || !server.home_files.empty() ||
+         server.workspace;
 }
 
 /// Whether somebody is to be run as them.
@@ -181,6 +190,7 @@ void want_server(const ServerText& server, FactsWanted& wanted) {
   want_binds(server.read, Access::read, binds);
   want_binds(server.write, Access::write, binds);
   want_program(server, binds, wanted);
+  want_home_files(server, binds);
   want_image(server, wanted);
   for (const Bind& bind : binds) wanted.sources.insert(bind.source);
   want_workspace(server, wanted);

@@ -128,6 +128,7 @@ struct ServerText {
   Maybe<bool> execute_writable;
   TextList read;
   TextList write;
+  std::vector<VariableText> home_files;  ///< name: below the home; value: of the host
   std::vector<VariableText> env;
   std::vector<SecretText> env_from_file;
   std::vector<SecretText> secret_files;

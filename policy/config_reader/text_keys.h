@@ -156,6 +156,7 @@ template <class Keys>
 void visit_files(Keys& k, ServerText& v) {
   k.texts("read", v.read, "paths", "what its cells may read of the host");
   k.texts("write", v.write, "paths", "what its cells may read and write of the host");
+  k.variables("home_files", v.home_files, "files of the host, seen read-only in /home/mcp");
   k.text("home", v.home, "\"persistent\" or \"temporary\"", "\"persistent\"", "of /home/mcp");
   k.table("workspace", v.workspace, "directories that a host may pass in");
   k.flag("execute_writable", v.execute_writable, "false",

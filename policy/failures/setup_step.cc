@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, setup_step_count> step_names = {
     "forbid_user_namespaces",
     "open_workspace",
     "build_root",
+    "place_home_files",
     "place_secrets",
     "mount_proc",
     "enter_root",
@@ -47,6 +48,10 @@ struct Hint {
   int error;
   std::string_view text;
 };
+
+constexpr std::string_view home_taken =
+    "the server has something else in its home where a file of home_files goes: run \"cellblock "
+    "home clear SERVER\"";
 
 constexpr Hint hints[] = {
     {SetupStep::assign_id, ENOSPC, "the disk of the state directory is full"},
@@ -78,13 +83,17 @@ constexpr Hint hints[] = {
     {SetupStep::open_workspace, ELOOP, "the path of the directory goes through a symbolic link"},
     {SetupStep::open_workspace, ESTALE,
      "another directory is at its path now, or it is in what was mounted after the daemon started"},
+    {SetupStep::place_home_files, ELOOP, home_taken},
+    {SetupStep::place_home_files, ENOTDIR, home_taken},
+    {SetupStep::place_home_files, EEXIST, home_taken},
     {SetupStep::prepare, EACCES,
-     "the daemon's user must be able to reach every path under image, read and write"},
-    {SetupStep::prepare, ENOENT, "a path under image, read or write does not exist"},
+     "the daemon's user must be able to reach every path under image, read, write and home_files"},
+    {SetupStep::prepare, ENOENT, "a path under image, read, write or home_files does not exist"},
     {SetupStep::prepare, ELOOP,
-     "a path under image, read or write goes through a symbolic link: name the real path"},
+     "a path under image, read, write or home_files goes through a symbolic link: name the real "
+     "path"},
     {SetupStep::prepare, EOPNOTSUPP,
-     "a path under image, read or write is a device, a socket or a pipe"},
+     "a path under image, read, write or home_files is a device, a socket or a pipe"},
     {SetupStep::prepare, E2BIG,
      "the image has more than 1024 entries beside places that the cell has of its own: declare "
      "nothing inside of its large directories"},

@@ -23,11 +23,12 @@ enum class SetupStep : std::uint8_t {
   isolate_mounts,     ///< propagation off first, or later mounts leak out
   set_hostname,
   forbid_user_namespaces,  ///< max_user_namespaces = 0, while /proc/sys can still be reached
-  open_workspace,  ///< the host's directory, found again where it may be; as the cell's user
-  build_root,      ///< the template, /tmp, /dev/shm and the home directory in their places
-  place_secrets,   ///< into a tmpfs that is then read-only
-  mount_proc,      ///< while the old /proc is still there: the kernel compares
-  enter_root,      ///< pivot_root, the old root detached, the new one proved read-only
+  open_workspace,    ///< the host's directory, found again where it may be; as the cell's user
+  build_root,        ///< the template, /tmp, /dev/shm and the home directory in their places
+  place_home_files,  ///< `home_files` over files of the home
+  place_secrets,     ///< into a tmpfs that is then read-only
+  mount_proc,        ///< while the old /proc is still there: the kernel compares
+  enter_root,        ///< pivot_root, the old root detached, the new one proved read-only
   set_limits,
   start_guardian,     ///< the server's parent; needs privilege for its unsuspicious pid
   drop_capabilities,  ///< bounding set first (needs CAP_SETPCAP), securebits, then all sets

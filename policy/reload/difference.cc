@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/config/path_rules.h"
 #include "policy/reload/merge.h"
 
 namespace cellblock {
@@ -82,8 +83,15 @@ Keys policy_keys(const Config& used, const Config& fresh) {
 
 std::vector<Bind> binds_of(const Server& server, Access access) {
   std::vector<Bind> binds;
-  std::ranges::copy_if(server.binds, std::back_inserter(binds),
-                       [access](const Bind& bind) { return bind.access == access; });
+  std::ranges::copy_if(server.binds, std::back_inserter(binds), [access](const Bind& bind) {
+    return bind.access == access && !is_home_file(bind);
+  });
+  return binds;
+}
+
+std::vector<Bind> home_files_of(const Server& server) {
+  std::vector<Bind> binds;
+  std::ranges::copy_if(server.binds, std::back_inserter(binds), is_home_file);
   return binds;
 }
 
@@ -117,6 +125,7 @@ Keys cell_keys(const Server& used, const Server& fresh) {
       // To a cell they are the same.
       .part("program or read", [](const Server& s) { return binds_of(s, Access::read); })
       .part("write", [](const Server& s) { return binds_of(s, Access::write); })
+      .part("home_files", home_files_of)
       .key("env", &Server::environment)
       .part("env_from_file", secrets_by(SecretDelivery::environment))
       .part("secret_files", secrets_by(SecretDelivery::file))

@@ -1,5 +1,6 @@
 // What a server writes, and what it is given to keep.
 
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 
 namespace cellblock::containment {
 namespace {
+
+using testing::HasSubstr;
 
 /// In the cell under the path that it has outside.
 CellSpec with_written(CellSpec spec, const std::string& directory) {
@@ -85,6 +88,55 @@ TEST_F(Written, AServerCannotMakeAFileLargerThanItMay) {
   const CellRun run = run_in_cell(directory_, spec);
   EXPECT_EQ(run.facts.kind, EndKind::signalled) << line_of(run);
   EXPECT_EQ(run.facts.signal, SIGXFSZ);
+}
+
+// --- files of the host in the home -------------------------------------------------------------
+
+class HomeFile : public Containment {
+ protected:
+  HomeFile() : source_(directory_.write("keys.json", "the keys", 0666)) {
+    ::chmod(source_.c_str(), 0666);  // its mount alone is what keeps it
+  }
+
+  CellSpec seeing(const std::string& at, const std::string& probe,
+                  const Arguments& arguments) const {
+    CellSpec spec = spec_of(probe, arguments);
+    spec.server.binds.push_back({source_, at, Access::read});
+    return spec;
+  }
+  CellSpec seeing(const std::string& at = "/home/mcp/.gmail-mcp/keys.json") const {
+    return seeing(at, "see_home_file", {at, "the keys"});
+  }
+
+  std::string source_;
+};
+
+TEST_F(HomeFile, IsReadOnlyThereAndNothingElseIs) { EXPECT_EQ(inside(seeing()), "allowed"); }
+
+TEST_F(HomeFile, IsThereInATemporaryHomeToo) {
+  EXPECT_EQ(inside(with_temporary_home(seeing())), "allowed");
+}
+
+TEST_F(HomeFile, IsThereInEachLaterCellAndNotWithoutItsDeclaration) {
+  EXPECT_EQ(inside(seeing()), "allowed");
+  EXPECT_EQ(inside(seeing()), "allowed");
+  EXPECT_EQ(inside("see_home_file", {"/home/mcp/.gmail-mcp/keys.json", ""}), "opened for writing");
+}
+
+TEST_F(HomeFile, LeavesTheHomeWritableBesideIt) {
+  EXPECT_EQ(inside(seeing("/home/mcp/.gmail-mcp/keys.json", "create_file",
+                          {"/home/mcp/.gmail-mcp/other"})),
+            "allowed");
+}
+
+TEST_F(HomeFile, StartsNoCellWhereTheServerHasALinkOnTheWay) {
+  ASSERT_EQ(inside("make_link", {"/tmp", "/home/mcp/.gmail-mcp"}), "allowed");
+  EXPECT_THAT(inside(seeing()), HasSubstr("step place_home_files, errno 20"));
+}
+
+TEST_F(HomeFile, StartsNoCellWhereTheServerHasALinkInItsPlace) {
+  ASSERT_EQ(inside("make_link", {"/home/mcp/other", "/home/mcp/keys"}), "allowed");
+  EXPECT_THAT(inside(seeing("/home/mcp/keys")), HasSubstr("step place_home_files, errno 17"));
 }
 
 // --- secrets -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/integration/daemon.h"
 
@@ -100,6 +101,38 @@ TEST_P(Image, TheCellsOwnFilesAreThereAsInAnyCell) {
   EXPECT_THAT(read(host, "/etc/resolv.conf"), StartsWith("nameserver 127.0.0.1"));
   EXPECT_THAT(read(host, "/proc/self/status"), HasSubstr("CapEff:\t0000000000000000"));
   EXPECT_EQ(host.call_for_text("working_directory", json::object()), "/home/mcp");
+}
+
+TEST_P(Image, FilesOfTheHostAreSeenInTheHomeOfItsCells) {
+  const std::string keys = files().write("keys.json", "the keys");
+  start(table(fmt::format("home_files = {{ \".config/keys.json\" = \"{}\" }}", keys)));
+  if (HasFatalFailure()) return;
+  Host host = open();
+  EXPECT_EQ(read(host, "/home/mcp/.config/keys.json"), "the keys");
+  EXPECT_EQ(host.call_for_text("list_directory", {{"path", "/home/mcp/.config"}}), "keys.json");
+}
+
+TEST_P(Image, ModulesAreNotTakenFromWhereTheServerWritesWhateverLinkLeadsThere) {
+  const std::string data = files().make_directory("shared");
+  link("work", "/home/mcp");
+  link("app/scratch", "../tmp");
+  link("data", "/srv/shared");
+  std::string servers;
+  for (const auto& [name, place] :
+       {std::pair{"plain", "/app"}, {"home", "/work"}, {"tmp", "/app/scratch"}, {"rw", "/data"}}) {
+    std::string one =
+        table(fmt::format("working_directory = \"{}\"\nwrite = [\"{}:/srv/shared\"]", place, data),
+              "/bin/server\", \"-m\", \"app");
+    servers += one.replace(one.find("boxed"), 5, name);
+  }
+  start(servers);
+  if (HasFatalFailure()) return;
+  for (const auto& [name, is_apart] :
+       {std::pair{"plain", false}, {"home", true}, {"tmp", true}, {"rw", true}}) {
+    Host host = daemon_.connect();
+    host.open_session(name);
+    EXPECT_EQ(read(host, "/proc/self/environ").contains("PYTHONSAFEPATH=1"), is_apart) << name;
+  }
 }
 
 TEST_P(Image, LinksThatLeadOutOfItLeadNowhere) {

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { connect, sdks } from './support/clients.mjs';
 import { Daemon } from './support/daemon.mjs';
 import { declareMock } from './support/mock.mjs';
+import { envelope, RawHost, subscriptionKey } from './support/raw_host.mjs';
 
 const daemon = new Daemon();
 const megabyte = 1 << 20;
@@ -27,6 +28,10 @@ before(async () => {
   }, ['lines = { from_server = "64MiB" }', 'results = { max_bytes = "25000B" }']);
   declareMock(daemon, 'whole', { 'tools/call rows': [{ answer: { resultType: 'complete', content } }] },
               ['results = { bounds = "off" }']);
+  for (const version of ['v1', 'v2']) {
+    daemon.declareFixture(version, `sdk_servers/${version}.mjs`, { args: version === 'v2' ? ['modern'] : [], folders: ['sdk_servers'], packages: true,
+                                                                 lines: ['results = { max_bytes = "5000B" }'] });
+  }
   daemon.bounds = 'on';
   await daemon.start();
 });
@@ -112,6 +117,39 @@ for (const sdk of sdks) {
     });
   });
 }
+
+describe('a modern host with a stream for changed lists of tools', () => {
+  for (const [way, parameters, echo] of [['a server of the SDK v1', () => daemon.throughCell('v1'), 'echo'],
+                                         ['a server of the SDK v2', () => daemon.throughCell('v2'), 'echo'],
+                                         ['all servers as one', () => daemon.together(), 'v1__echo']]) {
+    test(`is listed the reading tool once a result of ${way} was cut`, async () => {
+      // So that nothing about the servers comes to be known while it listens.
+      await withClient(sdks[0], parameters(), (client) => client.listTools());
+      const host = new RawHost(parameters());
+      const ask = (method, params) => host.ask(method, { ...params, _meta: envelope });
+      const names = async () => (await ask('tools/list', {})).result.tools.map(({ name }) => name);
+      try {
+        host.send({ id: 'lists', method: 'subscriptions/listen',
+                    params: { notifications: { toolsListChanged: true }, _meta: envelope } });
+        const acknowledged = await host.receive();
+        assert.equal(acknowledged.params.notifications.toolsListChanged, true, JSON.stringify(acknowledged));
+        assert.ok(!(await names()).includes('cellblock_read_result'));
+        const small = await ask('tools/call', { name: echo, arguments: { message: 'short' } });
+        assert.match(small.result.content[0].text, /^short$/);
+        const { result } = await ask('tools/call', { name: echo, arguments: { message: 'long '.repeat(2_000) } });
+        const [, uri] = noteIn(result.content[0].text);
+        const told = await host.receive();
+        assert.equal(told.method, 'notifications/tools/list_changed');
+        assert.equal(told.params._meta[subscriptionKey], 'lists');
+        assert.equal((await names()).filter((name) => name === 'cellblock_read_result').length, 1);
+        const page = await ask('tools/call', { name: 'cellblock_read_result', arguments: { uri, limit: 9 } });
+        assert.match(page.result.content[0].text, /^long long/);
+      } finally {
+        await host.close();
+      }
+    });
+  }
+});
 
 test('50 MB through a host with a bound of 25,000 bytes cost the gateway a bounded memory', async (t) => {
   await withClient(sdks[0], daemon.throughCell('large'), async (client, call) => {

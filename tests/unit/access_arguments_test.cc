@@ -193,6 +193,74 @@ TEST(ArgumentsOfARule, ThatAreAbsentAreNone) {
   EXPECT_FALSE(read_arguments(R"({"arguments":7})").has_value());
 }
 
+// --- what is left out, and has a default
+// ----------------------------------------------------------
+
+constexpr const char* with_defaults =
+    R"({"name":"t","inputSchema":{"type":"object","properties":{)"
+    R"("mode":{"type":"string","default":"force"},"depth":{"default":3,"type":"integer"},)"
+    R"("path":{"type":"string","default":"/etc/x"},"list":{"default":["a"]},"none":{}}}})";
+
+/// What a rule with this condition makes of a call whose tool has those defaults.
+struct DefaultRow {
+  Condition condition;
+  const char* arguments;
+  bool allowed;
+  bool taken;
+  const char* why;
+};
+
+Condition optionally(Condition condition) {
+  condition.is_optional = true;
+  return condition;
+}
+
+TEST(ArgumentsOfARule, ThatAreLeftOutAreTheirDefaultsForRulesThatTake) {
+  const Arguments defaults = read_defaults(with_defaults);
+  const Condition given{.argument = "mode", .kind = ConditionKind::any};
+  const DefaultRow rows[] = {
+      {is("mode", {text("force")}), "{}", false, true, "the default is what is denied"},
+      {is("mode", {text("soft")}), "{}", false, false, "the default is another value"},
+      {is("mode", {text("force")}), R"({"mode":"soft"})", false, false, "what is given decides"},
+      {is("mode", {text("soft")}), R"({"mode":"soft"})", true, true, "what is given decides"},
+      {is("mode", {text("force")}), R"({"mode":null})", false, true, "given, and unclear"},
+      {is("mode", {number(1)}), "{}", false, true, "a default of another type is unclear"},
+      {given, "{}", false, false, "a default is not given"},
+      {optionally(is("mode", {text("soft")})), "{}", true, true, "optional takes as it did"},
+      {between("depth", 2, 5), "{}", false, true, "a number within"},
+      {between("depth", 4, 5), "{}", false, false, "a number outside"},
+      {below("path", "/etc"), "{}", false, true, "a path below"},
+      {below("path", "/srv"), "{}", false, false, "a path elsewhere"},
+      {is("list", {text("a")}), "{}", false, true, "an array is unclear"},
+      {is("none", {text("a")}), "{}", false, false, "no default, as without any"},
+      {is("other", {text("a")}), "{}", false, false, "not in the schema"},
+  };
+  for (const DefaultRow& row : rows) {
+    const auto arguments = read(row.arguments);
+    const auto effect = [&](const std::vector<Rule>& rules) {
+      return Rights(rules, {})
+          .decide({.kind = AccessKind::tool,
+                   .name = "t",
+                   .arguments = &*arguments,
+                   .defaults = &defaults})
+          .effect;
+    };
+    const Rule all = rule_with(allow, {});
+    EXPECT_EQ(effect({rule_with(allow, {row.condition})}) == allow, row.allowed) << row.why;
+    EXPECT_EQ(effect({all, rule_with(deny, {row.condition})}) == deny, row.taken) << row.why;
+    EXPECT_EQ(effect({all, rule_with(ask, {row.condition})}) == ask, row.taken) << row.why;
+  }
+}
+
+TEST(ArgumentsOfARule, HaveNoDefaultsWhereNoneCanBeRead) {
+  for (const char* definition : {"", "7", "{}", R"({"inputSchema":7})", R"({"inputSchema":{}})",
+                                 R"({"inputSchema":{"properties":[]}})",
+                                 R"({"inputSchema":{"properties":{"a":true,"b":{}}}})"}) {
+    EXPECT_TRUE(read_defaults(definition).empty()) << definition;
+  }
+  EXPECT_EQ(read_defaults(with_defaults).size(), 4U);
+}
+
 TEST(ArgumentsOfARule, MoreThanAnybodyNamesAreGivenByNoRuleAndTakenByEach) {
   std::string many = R"({"a":1)";
   for (int i = 1; i < 1024; ++i) many += ",\"b" + std::to_string(i) + "\":1";

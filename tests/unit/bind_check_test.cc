@@ -167,6 +167,51 @@ TEST(HeldDirectories, AreThereOnceForSeveralReadPaths) {
   EXPECT_THAT(held_directories(binds), ElementsAre(writable("/srv/rw/a", "/data/a")));
 }
 
+// --- files in the home ---------------------------------------------------------------------------
+
+TEST(BindCheck, AFileOfTheHomeIsReadThere) {
+  const Checked checked = check("home_files = { \".gmail-mcp/keys.json\" = \"/data/keys\" }",
+                                facts_with("/data/keys", {PathKind::file, "/data/keys"}));
+  EXPECT_EQ(checked.errors(), "");
+  EXPECT_EQ(checked.broken(), "");
+  EXPECT_THAT(checked.config.servers.at(0).binds,
+              ElementsAre(Bind{"/data/keys", "/home/mcp/.gmail-mcp/keys.json", Access::read}));
+}
+
+TEST(BindCheck, ADirectoryIsNoFileOfTheHome) {
+  const Checked checked = check("home_files = { \"keys\" = \"/data/keys\" }",
+                                facts_with("/data/keys", {PathKind::directory, "/data/keys"}));
+  EXPECT_THAT(checked.broken(), HasSubstr("is a directory, which read shows"));
+}
+
+TEST(BindCheck, AFileOfTheHomeThatIsMissingLeavesItsServerOut) {
+  const Checked checked =
+      check("home_files = { \"keys\" = \"/data/keys\" }", facts_with("/data/keys", {}));
+  EXPECT_EQ(checked.errors(), "");
+  EXPECT_THAT(checked.broken(), HasSubstr("does not exist"));
+}
+
+TEST(BindCheck, AFileOfTheHomeStaysBelowIt) {
+  const HostFacts facts = facts_with("/data/keys", {PathKind::file, "/data/keys"});
+  for (const char* name : {"/etc/keys", "../keys", "a//b", "a/", ".", ""}) {
+    const Checked checked =
+        check(std::string("home_files = { \"") + name + "\" = \"/data/keys\" }", facts);
+    EXPECT_THAT(checked.errors(), HasSubstr("allowed: the path of a file below the home")) << name;
+  }
+}
+
+TEST(BindCheck, AFileOfTheHomeCannotLieBelowAnother) {
+  const Checked checked = check("home_files = { \"a\" = \"/data/keys\", \"a/b\" = \"/data/keys\" }",
+                                facts_with("/data/keys", {PathKind::file, "/data/keys"}));
+  EXPECT_THAT(checked.errors(), HasSubstr("files beside each other"));
+}
+
+TEST(BindCheck, AFileOfTheHomeThatACellWritesElsewhereIsRefused) {
+  const Checked checked = check("home_files = { \"run\" = \"/srv/rw/run\" }\nwrite = [\"/srv/rw\"]",
+                                facts_with("/srv/rw/run", {PathKind::file, "/srv/rw/run"}));
+  EXPECT_THAT(checked.errors(), HasSubstr("could be executed: home_files \"/srv/rw/run\""));
+}
+
 TEST(BindCheck, HasALimitOnDirectoriesThatMustNotBeRenamed) {
   std::string deep = "/srv/rw";
   for (int i = 0; i < 300; ++i) deep += "/d";

@@ -45,6 +45,7 @@ Config config_of(const char* toml) {
   for (const char* path : {"/srv/data", "/srv/site", "/srv/out"}) {
     facts.sources[path] = {PathKind::directory, path};
   }
+  facts.sources["/srv/keys"] = {PathKind::file, "/srv/keys"};
   Complaints complaints;
   const std::vector<ConfigText> texts{
       parse_config_text(toml, "c.toml", FileRole::main, complaints)};
@@ -128,6 +129,7 @@ users = [1003]
 [server.web]
 command = ["/usr/bin/web-mcp", "--fast"]
 read = ["/srv/data", "/srv/site:/site"]
+home_files = { ".config/keys" = "/srv/keys" }
 write = ["/srv/out"]
 run_as = "client"
 home = "temporary"
@@ -156,9 +158,10 @@ TEST(ExplainedServer, IsAllThatItCanSeeAndDoInPlainWords) {
   for (const char* words :
        {"web: what it can see and do, as c.toml declares it\n", "/usr/bin/web-mcp --fast",
         "it is the connecting user", "reads /srv/data\n", "reads /srv/site, which it sees as /site",
-        "reads and writes /srv/out", "home directory of 64MiB", "reaches only api.example.org:8443",
-        "the profile \"native\"\n", "variables     MODE\n", "secrets       none\n", "32 processes",
-        "memory is not limited", "processor time is not limited", "asks the user (elicitation)",
+        "reads /srv/keys, which it sees as /home/mcp/.config/keys", "reads and writes /srv/out",
+        "home directory of 64MiB", "reaches only api.example.org:8443", "the profile \"native\"\n",
+        "variables     MODE\n", "secrets       none\n", "32 processes", "memory is not limited",
+        "processor time is not limited", "asks the user (elicitation)",
         "who may call  group g77, role ops: allow tools fetch (server.web.rule[1], c.toml:",
         "everybody: deny tools post_* (server.web.rule[2]",
         "weakened      run_as = \"client\" ("}) {

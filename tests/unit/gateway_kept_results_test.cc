@@ -261,6 +261,37 @@ TEST(ReadingTool, IsATool) {
   EXPECT_EQ(tool["inputSchema"]["required"], Json({"uri"}));
 }
 
+TEST(ReadingTool, IsListedAtOnceToAHostThatDoesNotHearOfChanges) {
+  using enum ReadingToolOffer::Host;
+  ReadingToolOffer offer;
+  EXPECT_EQ(offer.listed_for(hears_nothing), ReadingTool::listed);
+  offer.result_was_cut();
+  EXPECT_FALSE(offer.take_change());
+}
+
+TEST(ReadingTool, IsListedAfterTheFirstCutResultToAHostThatHearsOfIt) {
+  using enum ReadingToolOffer::Host;
+  ReadingToolOffer offer;
+  EXPECT_EQ(offer.listed_for(hears_changes), ReadingTool::not_listed);
+  EXPECT_FALSE(offer.take_change());
+  offer.result_was_cut();
+  EXPECT_TRUE(offer.take_change());
+  EXPECT_FALSE(offer.take_change());
+  EXPECT_EQ(offer.listed_for(hears_changes), ReadingTool::listed);
+}
+
+TEST(ReadingTool, StaysListedWhereItWasOnce) {
+  using enum ReadingToolOffer::Host;
+  ReadingToolOffer offer;
+  EXPECT_EQ(offer.listed_for(hears_nothing), ReadingTool::listed);
+  EXPECT_EQ(offer.listed_for(hears_changes), ReadingTool::listed);
+}
+
+TEST(ReadingTool, IsOfNoServersListBeforeItIsListed) {
+  constexpr const char* raw = R"({"tools":[{"name":"a"},{"name":"cellblock_read_result"}]})";
+  EXPECT_EQ(with_reading_tool(raw, ReadingTool::not_listed), R"({"tools":[{"name":"a"}]})");
+}
+
 TEST(ReadingTool, StandsAtTheEndOfAListAndNobodyElseHasItsName) {
   const Json mine = Json::parse(reading_tool());
   const auto listed = [](const std::string& raw) { return Json::parse(with_reading_tool(raw)); };

@@ -39,10 +39,15 @@ class RefusalReportsTest : public testing::Test {
     EXPECT_TRUE(scan(text)) << text;
     return text;
   }
-  std::optional<Replacement> added(RefusalReports& reports, const std::string& line) {
+  std::optional<Replacement> added(RefusalReports& reports, const std::string& line,
+                                   const RefusalReports::RefusedMeanwhile& refused = {}) {
     const auto message = scan(line);
     EXPECT_TRUE(message) << line;
-    return message ? reports.addition(0, line, *message) : std::nullopt;
+    return message ? reports.addition(0, line, *message, refused) : std::nullopt;
+  }
+  static std::string succeeded(const std::string& text) {
+    return R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":")" + text +
+           R"("}]}})";
   }
   std::expected<Message, Refused> scan(const std::string& line) {
     padded_ = line + std::string(MessageScanner::padding, ' ');
@@ -105,6 +110,31 @@ TEST_F(RefusalReportsTest, NoWordOfTheReportIsInTheAdvice) {
   const std::size_t added_at = text.find("cellblock: ");
   ASSERT_NE(added_at, std::string::npos);
   EXPECT_EQ(text.find("rm -rf", added_at), std::string::npos);
+}
+
+TEST_F(RefusalReportsTest, AFailureThatIsNoErrorGetsItWhereTheCellWasRefusedSomethingMeanwhile) {
+  const auto refused = [] { return true; };
+  for (const char* report : {"Error: fetch failed", "getaddrinfo ENOTFOUND api.example.org"}) {
+    const auto addition = added(reports_, succeeded(report), refused);
+    ASSERT_TRUE(addition) << report;
+    EXPECT_THAT(addition->text, HasSubstr("cellblock: the cell of server files has no network"));
+  }
+}
+
+TEST_F(RefusalReportsTest, ASuccessStaysWhatItIsWhereNothingWasRefusedMeanwhile) {
+  EXPECT_FALSE(added(reports_, succeeded("Error: fetch failed"), [] { return false; }));
+}
+
+TEST_F(RefusalReportsTest, ASuccessThatSaysNothingOfTheNetworkIsNotAskedAbout) {
+  bool is_asked = false;
+  EXPECT_FALSE(added(reports_, succeeded("done"), [&] { return is_asked = true; }));
+  EXPECT_FALSE(added(reports_, succeeded("EACCES: /data/x"), [&] { return is_asked = true; }));
+  EXPECT_FALSE(is_asked);
+}
+
+TEST_F(RefusalReportsTest, ALongSuccessIsNoFailureOfTheNetwork) {
+  const std::string page(5'000, 'x');
+  EXPECT_FALSE(added(reports_, succeeded(page + " fetch failed"), [] { return true; }));
 }
 
 TEST_F(RefusalReportsTest, WhatIsNoSuchErrorGoesOnAsItIs) {

@@ -152,10 +152,12 @@ class UnpackedImage : public testing::Test {
   void link(const std::string& name, const std::string& target) const {
     EXPECT_EQ(::symlink(target.c_str(), (root() + name).c_str()), 0);
   }
-  CommandFacts look(const std::string& command) const {
+  CommandFacts look(const std::string& command, std::vector<Bind> binds = {}) const {
     CommandWanted wanted;
     wanted.path = command;
+    wanted.binds = std::move(binds);
     wanted.image = root();
+    wanted.digest = DigestWanted::yes;
     return look_at_command(wanted, owners_);
   }
 
@@ -178,6 +180,51 @@ TEST_F(UnpackedImage, LinksOfACommandLeadNoFurtherThanItsRoot) {
   EXPECT_EQ(look("/up").host_path, root() + "/bin/server");
   EXPECT_EQ(look("/bin/out").state, CommandState::missing);
   EXPECT_EQ(look("/away").state, CommandState::missing);
+}
+
+// sha256sum of "x" and of "y"
+constexpr const char* of_x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+constexpr const char* of_y = "a1fce4363854ff888cff4b8e7875d600c2682390412a8cf79b37d0b11148b0fa";
+
+TEST_F(UnpackedImage, TheDigestIsOfTheFileThatTheCellWillExecuteWhateverCoversTheImages) {
+  scratch_.make_directory("image/app", 0755);
+  scratch_.make_directory("image/opt", 0755);
+  scratch_.make_directory("image/opt/app", 0755);
+  scratch_.write("image/opt/app/server", "x", 0755);
+  scratch_.make_directory("shown", 0755);
+  scratch_.write("shown/server", "y", 0755);
+  link("/bin/relative", "../opt/app/server");
+  link("/bin/whole", "/bin/../opt/app/server");
+  link("/there", "opt");
+  link("/into", "/opt");
+  const std::string shown = scratch_.path() + "/shown";
+  const std::vector<Bind> covers{{shown, "/opt/app", Access::read}};
+  for (const char* command : {"/opt/app/server", "/bin/relative", "/bin/whole", "/there/app/server",
+                              "/into/app/server"}) {
+    EXPECT_EQ(look(command).sha256, of_x) << command;
+    EXPECT_EQ(look(command, covers).sha256, of_y) << command;
+    EXPECT_EQ(look(command, covers).host_path, shown + "/server") << command;
+  }
+  EXPECT_EQ(look("/bin/server", covers).sha256, of_x);
+}
+
+TEST_F(UnpackedImage, ACommandBehindALinkIntoThatWhichIsTheCellsOwnIsNotThere) {
+  scratch_.make_directory("image/tmp", 0755);
+  scratch_.write("image/tmp/server", "x", 0755);
+  link("/bin/tmp", "../tmp/server");
+  EXPECT_EQ(look("/bin/tmp").state, CommandState::not_visible);
+}
+
+TEST_F(UnpackedImage, WhoCanChangeTheFileIsAskedOfTheOneThatTheCellWillExecute) {
+  scratch_.make_directory("image/opt", 0755);
+  scratch_.make_directory("image/opt/app", 0755);
+  scratch_.write("image/opt/app/server", "x", 0755);
+  scratch_.make_directory("shown", 0755);
+  scratch_.write("shown/server", "y", 0777);
+  link("/bin/relative", "../opt/app/server");
+  const std::vector<Bind> covers{{scratch_.path() + "/shown", "/opt/app", Access::read}};
+  EXPECT_EQ(look("/bin/relative").unsafe, "");
+  EXPECT_THAT(look("/bin/relative", covers).unsafe, HasSubstr("shown/server can be changed"));
 }
 
 TEST_F(UnpackedImage, ItsLinksAreNoMatterWhereverTheyLead) {

@@ -77,7 +77,7 @@ GroupSight look_inside(const TrustedFile& file, std::string directory) {
 }
 
 GroupSight look_at(const std::string& path, std::span<const uid_t> owners) {
-  const auto opened = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto opened = open_trusted(path, {owners, LastLink::follow});
   if (!opened) return {.problem = fmt::format("{}: {}", path, opened.error().text)};
   if (const auto unsafe = unsafe_owner_or_mode(opened->status, owners)) {
     return {.problem = fmt::format("{} {}", path, *unsafe)};

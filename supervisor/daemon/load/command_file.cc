@@ -12,9 +12,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstddef>
+#include <deque>
 #include <expected>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -138,9 +140,93 @@ CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
   return facts;
 }
 
-// Where ".." of a link leads no further up.
-std::string floor_of(const std::string& host_path, const std::string& image) {
-  return !image.empty() && is_at_or_below(host_path, image) ? image : std::string();
+constexpr int most_links_in_cell = 40;  // as the kernel
+
+/// Follows a path of the cell as the kernel does it there, a name at a time: a link of an image may
+/// lead, and its rest may go on, to where something else is shown.
+class CellWalk {
+ public:
+  CellWalk(const CommandWanted& command, std::span<const uid_t> owners)
+      : command_(command), owners_(owners) {}
+
+  std::expected<TrustedFile, WalkFailure> to(std::string_view path) {
+    go_on_with(path);
+    while (!left_.empty()) {
+      const std::string name = std::exchange(left_.front(), {});
+      left_.pop_front();
+      CELLBLOCK_CHECK(take(name));
+    }
+    const auto host_path = shown(here());
+    if (!host_path) return hidden();
+    return open_trusted(*host_path, {owners_, LastLink::open});
+  }
+
+ private:
+  using Outcome = std::expected<void, WalkFailure>;
+
+  Outcome take(const std::string& name) {
+    if (name == ".") return {};
+    if (name == "..") {
+      if (!names_.empty()) names_.pop_back();
+      return {};
+    }
+    names_.push_back(name);
+    const auto host_path = shown(here());
+    if (!host_path || is_above_a_bind()) return {};
+    const auto found = open_trusted(*host_path, {owners_, LastLink::open});
+    if (!found) return std::unexpected(found.error());
+    return S_ISLNK(found->status.st_mode) ? follow(*found) : Outcome{};
+  }
+
+  Outcome follow(const TrustedFile& link) {
+    using Kind = WalkFailure::Kind;
+    if (++links_ > most_links_in_cell) {
+      return std::unexpected(WalkFailure{Kind::failed, "too many symbolic links"});
+    }
+    const auto target = link_target(link.fd);
+    if (!target) return std::unexpected(WalkFailure{Kind::failed, target.error().text()});
+    names_.pop_back();
+    if (target->starts_with('/')) names_.clear();
+    go_on_with(*target);
+    return {};
+  }
+
+  void go_on_with(std::string_view path) {
+    std::vector<std::string> parts;
+    for (const auto part : std::views::split(path, '/')) {
+      if (!part.empty()) parts.emplace_back(part.begin(), part.end());
+    }
+    left_.insert(left_.begin(), parts.begin(), parts.end());
+  }
+
+  std::optional<std::string> shown(const std::string& cell_path) const {
+    return host_path_of(cell_path, command_.binds, command_.image);
+  }
+  // There the cell has a directory, whatever the image has.
+  bool is_above_a_bind() const {
+    const std::string directory = here();
+    return std::ranges::any_of(command_.binds, [&directory](const Bind& bind) {
+      return bind.target != directory && is_at_or_below(bind.target, directory);
+    });
+  }
+  std::unexpected<WalkFailure> hidden() const {
+    return std::unexpected(WalkFailure{WalkFailure::Kind::hidden, "leads to " + here()});
+  }
+  std::string here() const {
+    std::string path;
+    for (const std::string& name : names_) path += "/" + name;
+    return path.empty() ? "/" : path;
+  }
+
+  const CommandWanted& command_;
+  std::span<const uid_t> owners_;
+  std::vector<std::string> names_;  ///< of the cell, without links
+  std::deque<std::string> left_;
+  int links_ = 0;
+};
+
+bool is_of_image(const std::string& host_path, const CommandWanted& command) {
+  return !command.image.empty() && is_at_or_below(host_path, command.image);
 }
 
 bool is_on_host(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -163,22 +249,11 @@ bool is_cells_own(const std::string& path, const CommandWanted& command) {
   return target_problem(path).has_value() && !is_tried_out;
 }
 
-// Links lead where they lead in the cell.
-std::expected<TrustedFile, WalkFailure> open_as_in_cell(const std::string& host_path,
-                                                        const CommandWanted& command,
-                                                        std::span<const uid_t> owners) {
-  const auto inside_the_cell = [&](std::string_view target) {
-    return host_path_of(target, command.binds, command.image);
-  };
-  return open_trusted(
-      host_path, {owners, LastLink::follow, inside_the_cell, floor_of(host_path, command.image)});
-}
-
 // On the host an image's links lead elsewhere, and none is to be followed there.
-bool is_missing(const std::string& host_path, const CommandWanted& command,
+bool is_missing(const std::string& path, const std::string& host_path, const CommandWanted& command,
                 std::span<const uid_t> owners) {
-  if (floor_of(host_path, command.image).empty()) return is_missing_on_host(host_path);
-  const auto file = open_as_in_cell(host_path, command, owners);
+  if (!is_of_image(host_path, command)) return is_missing_on_host(host_path);
+  const auto file = CellWalk(command, owners).to(path);
   return !file && file.error().kind == WalkFailure::Kind::missing;
 }
 
@@ -189,7 +264,7 @@ std::optional<LostArgument> lost(const std::string& path, const CommandWanted& c
   if (!host_path && is_cells_own(path, command)) return std::nullopt;
   if (!host_path && is_on_host(path)) return LostArgument{path, Reason::not_visible};
   const bool is_to_be_there = path == command.script && !could_be_made(path, command);
-  if (!is_to_be_there || !is_missing(host_path.value_or(path), command, owners))
+  if (!is_to_be_there || !is_missing(path, host_path.value_or(path), command, owners))
     return std::nullopt;
   return LostArgument{path, Reason::missing};
 }
@@ -216,7 +291,7 @@ void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
 CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t> owners) {
   const auto host_path = host_path_of(command.path, command.binds, command.image);
   if (!host_path) return {.state = CommandState::not_visible};
-  const auto file = open_as_in_cell(*host_path, command, owners);
+  const auto file = CellWalk(command, owners).to(command.path);
   if (!file) return facts_of(file.error(), *host_path);
   CommandFacts facts = facts_of(*file, owners);
   if (command.digest == DigestWanted::yes) add_digest(*file, facts);
@@ -226,7 +301,7 @@ CommandFacts look_at_command(const CommandWanted& command, std::span<const uid_t
 }
 
 CommandFacts look_at_host_command(const std::string& path, std::span<const uid_t> owners) {
-  const auto file = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto file = open_trusted(path, {owners, LastLink::follow});
   return file ? facts_of(*file, owners) : facts_of(file.error(), path);
 }
 
@@ -313,7 +388,7 @@ class TreeWalk {
   Problem judge_link(const std::string& path, const struct stat& status) const {
     if (auto wrong = unsafe_link_owner(status)) return problem(path, *wrong);
     if (links_ == LinkTargets::within) return std::nullopt;
-    const auto target = open_trusted(path, {owners_, LastLink::follow, {}});
+    const auto target = open_trusted(path, {owners_, LastLink::follow});
     if (!target && target.error().kind == WalkFailure::Kind::missing) return std::nullopt;
     if (!target) return problem(path, "leads astray: " + target.error().text);
     if (is_at_or_below(target->path, root_)) return std::nullopt;
@@ -340,7 +415,7 @@ class TreeWalk {
 
 ProgramFacts look_at_program(const std::string& path, std::span<const uid_t> owners,
                              LinkTargets links) {
-  const auto top = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto top = open_trusted(path, {owners, LastLink::follow});
   if (!top && top.error().kind == WalkFailure::Kind::missing) return {};
   if (!top) return {PathKind::directory, top.error().text};
   if (!S_ISDIR(top->status.st_mode)) return {PathKind::file, {}};

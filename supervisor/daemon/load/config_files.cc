@@ -173,7 +173,7 @@ Result<std::string> read_text(const TrustedFile& file) {
 }
 
 Result<std::string> read_trusted(const std::string& path, const Owners& owners) {
-  const auto file = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto file = open_trusted(path, {owners, LastLink::follow});
   if (!file && file.error().kind == WalkFailure::Kind::unsafe) {
     return fail(fmt::format("is not safe to use: {}; {}", file.error().text, who_may_change));
   }
@@ -207,7 +207,7 @@ Result<std::vector<std::string>> names_in(const TrustedFile& directory) {
 
 // Absent is well; unsafe is not, for whoever can add a file there can add a server.
 Result<std::vector<std::string>> server_files(const std::string& path, const Owners& owners) {
-  const auto directory = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto directory = open_trusted(path, {owners, LastLink::follow});
   if (!directory && directory.error().kind == WalkFailure::Kind::missing) {
     return std::vector<std::string>{};
   }

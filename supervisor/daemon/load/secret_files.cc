@@ -98,7 +98,7 @@ Result<std::string> credential_in(const TrustedFile& directory, const std::strin
 }  // namespace
 
 Result<std::string> read_secret_file(const std::string& path, std::span<const uid_t> owners) {
-  const auto file = open_trusted(path, {owners, LastLink::refuse, {}});
+  const auto file = open_trusted(path, {owners, LastLink::refuse});
   if (!file) return fail("cannot be used: " + file.error().text);
   return secret_in(*file, owners);
 }
@@ -110,7 +110,7 @@ Result<std::string> read_credential(const std::string& directory, const std::str
         "cannot be there: cellblockd was started without credentials "
         "($CREDENTIALS_DIRECTORY is not set)");
   }
-  const auto opened = open_trusted(directory, {owners, LastLink::follow, {}});
+  const auto opened = open_trusted(directory, {owners, LastLink::follow});
   if (!opened) return fail(unusable(directory, opened.error()));
   return credential_in(*opened, name, owners);
 }

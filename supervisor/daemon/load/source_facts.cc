@@ -116,7 +116,7 @@ std::string others_in_sticky(const std::string& path, std::span<const uid_t> own
 }
 
 std::string others_at(const std::string& path, std::span<const uid_t> owners) {
-  const auto trusted = open_trusted(path, {owners, LastLink::follow, {}});
+  const auto trusted = open_trusted(path, {owners, LastLink::follow});
   if (!trusted && trusted.error().kind == WalkFailure::Kind::unsafe) return trusted.error().text;
   return others_in_sticky(path, owners);
 }

@@ -46,13 +46,6 @@ SysResult<struct stat> status_of(const Fd& fd) {
   return status;
 }
 
-SysResult<std::string> link_target(const Fd& fd) {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t size = ::readlinkat(fd.get(), "", buffer.data(), buffer.size());
-  if (size < 0) return sys_fail("readlink");
-  return std::string(buffer.data(), static_cast<std::size_t>(size));
-}
-
 bool is_owned_by(const struct stat& status, std::span<const uid_t> owners) {
   return std::ranges::find(owners, status.st_uid) != owners.end();
 }
@@ -79,7 +72,7 @@ class Walk {
       left_.pop_front();
       if (part == ".") continue;
       if (part == "..") {
-        if (steps_.size() > 1 && !is_floor()) steps_.pop_back();
+        if (steps_.size() > 1) steps_.pop_back();
         continue;
       }
       CELLBLOCK_CHECK(take(part));
@@ -108,7 +101,7 @@ class Walk {
     if (!fd) return failure(fd.error());
     const auto status = status_of(*fd);
     if (!status) return failure(status.error());
-    if (S_ISLNK(status->st_mode)) return follow(*fd, *status, part);
+    if (S_ISLNK(status->st_mode)) return follow(std::move(*fd), *status, part);
     return push(std::move(*fd), part);
   }
 
@@ -119,7 +112,7 @@ class Walk {
     return {};
   }
 
-  Outcome follow(const Fd& link, const struct stat& status, const std::string& name) {
+  Outcome follow(Fd link, const struct stat& status, const std::string& name) {
     const std::string path = here() + "/" + name;
     if (left_.empty() && rules_.last_link == LastLink::refuse) {
       return failure(Kind::unsafe, "is a symbolic link");
@@ -128,21 +121,15 @@ class Walk {
       return failure(Kind::unsafe,
                      fmt::format("the link {} is owned by uid {}", path, status.st_uid));
     }
+    if (left_.empty() && rules_.last_link == LastLink::open) return push(std::move(link), name);
     if (++links_ > most_links) return failure(Kind::failed, "too many symbolic links");
     auto target = link_target(link);
     if (!target) return failure(target.error());
-    return continue_at(std::move(*target));
+    return continue_at(*target);
   }
 
-  Outcome continue_at(std::string target) {
-    if (target.starts_with('/')) {
-      CELLBLOCK_CHECK(enter_root());
-      if (rules_.absolute_link) {
-        auto mapped = rules_.absolute_link(target);
-        if (!mapped) return failure(Kind::hidden, fmt::format("leads to {}", target));
-        target = std::move(*mapped);
-      }
-    }
+  Outcome continue_at(const std::string& target) {
+    if (target.starts_with('/')) CELLBLOCK_CHECK(enter_root());
     Parts parts = split(target);
     left_.insert(left_.begin(), parts.begin(), parts.end());
     return {};
@@ -154,8 +141,6 @@ class Walk {
     if (!problem || is_sticky_of_root(step.status)) return {};
     return failure(Kind::unsafe, fmt::format("the directory {} {}", here(), *problem));
   }
-
-  bool is_floor() const { return !rules_.floor.empty() && here() == rules_.floor; }
 
   std::string here() const {
     std::string path;
@@ -187,6 +172,13 @@ std::expected<TrustedFile, WalkFailure> open_trusted(const std::string& path,
 std::string closed_text(uid_t owner) {
   return fmt::format("is readable by {} alone, but cellblockd runs as uid {}: chown it",
                      owner == 0 ? "root" : fmt::format("uid {}", owner), ::geteuid());
+}
+
+SysResult<std::string> link_target(const Fd& link) {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t size = ::readlinkat(link.get(), "", buffer.data(), buffer.size());
+  if (size < 0) return sys_fail("readlink");
+  return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 
 // Through the descriptor, not the path, so that it is the very file that was judged. Non-blocking,

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <expected>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +18,7 @@ namespace cellblock {
 
 /// Why a path is not to be trusted, or could not be opened.
 struct WalkFailure {
-  /// closed: this process may not look there
+  /// hidden: nothing of the host is there in a cell; closed: this process may not look there
   enum class Kind { missing, unsafe, hidden, closed, failed } kind{};
   std::string text;
 };
@@ -30,16 +29,15 @@ struct TrustedFile {
   std::string path;  ///< after all links
 };
 
-enum class LastLink { follow, refuse };
+enum class LastLink {
+  follow,
+  refuse,
+  open,  ///< the link itself, owned by one of `owners`
+};
 
 struct WalkRules {
   std::span<const uid_t> owners;  ///< who may own the file and every directory above it
   LastLink last_link = LastLink::follow;
-  /// Where an absolute link leads, if not to the same path (inside a cell's file system); none: to
-  /// nowhere, WalkFailure::Kind::hidden.
-  std::function<std::optional<std::string>(std::string_view)> absolute_link;
-  /// Links do not lead above this directory (the root of a cell's image); empty: the host's root.
-  std::string floor{};
 };
 
 /// Directories above must be owned by one of `owners` and writable by nobody else. A sticky
@@ -55,6 +53,8 @@ std::optional<std::string> unsafe_owner_or_mode(const struct stat& status,
 
 /// What to do about a file or directory of `owner` that this process may not read.
 std::string closed_text(uid_t owner);
+
+SysResult<std::string> link_target(const Fd& link);
 
 SysResult<Fd> reopen_for_reading(const TrustedFile& file);
 

@@ -13,6 +13,7 @@
 #include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config/names.h"
+#include "policy/config/path_rules.h"
 #include "policy/config/server_keys.h"
 #include "policy/config/words.h"
 #include "policy/egress/egress_rule.h"
@@ -127,7 +128,7 @@ class KeyPrinter {
 std::vector<std::string> sources_of(const Server& server, Access access) {
   std::vector<std::string> sources;
   for (const Bind& bind : server.binds) {
-    if (bind.access == access) sources.push_back(bind.source);
+    if (bind.access == access && !is_home_file(bind)) sources.push_back(bind.source);
   }
   return sources;
 }
@@ -177,6 +178,11 @@ void add_program(KeyPrinter& keys, const Server& server) {
   // What is read and what a program is installed in are the same to a cell.
   keys.add("read", toml_list(sources_of(server, Access::read)));
   keys.add("write", toml_list(sources_of(server, Access::write)));
+  for (const Bind& bind : server.binds) {
+    if (!is_home_file(bind)) continue;
+    const std::string name = bind.target.substr(home_in_cell.size() + 1);
+    keys.add(fmt::format("home_files.{}", toml_string(name)), toml_string(bind.source));
+  }
   keys.add("home", toml_string(name_of(server.home)));
   if (server.workspace) {
     keys.add("workspace.allow", toml_list(server.workspace->allow));

@@ -38,8 +38,7 @@ Result<void> require_cgroup2(const std::string& path, int directory) {
 }
 
 Result<TrustedFile> open_checked(const std::string& path, std::span<const uid_t> owners) {
-  auto opened = open_trusted(
-      path, WalkRules{.owners = owners, .last_link = LastLink::refuse, .absolute_link = {}});
+  auto opened = open_trusted(path, WalkRules{.owners = owners, .last_link = LastLink::refuse});
   if (!opened) return fail(path + ": " + opened.error().text);
   if (const auto unsafe = unsafe_owner_or_mode(opened->status, owners)) {
     return fail(path + " " + *unsafe);

@@ -153,8 +153,7 @@ Result<void> make_with_parents(const std::string& path, const NewDirectory& want
 // Nobody but root and the daemon's user may be able to swap anything on the way.
 Result<TrustedFile> open_own(const std::string& path, const Config& config) {
   const std::array<uid_t, 2> owners{0, config.identity.uid};
-  auto opened = open_trusted(
-      path, WalkRules{.owners = owners, .last_link = LastLink::refuse, .absolute_link = {}});
+  auto opened = open_trusted(path, WalkRules{.owners = owners, .last_link = LastLink::refuse});
   if (!opened) return fail(path + ": " + opened.error().text);
   if (const auto unsafe = unsafe_owner_or_mode(opened->status, owners)) {
     return fail(path + " " + *unsafe);

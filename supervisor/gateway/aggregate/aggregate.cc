@@ -38,11 +38,11 @@ void lower(std::optional<Time>& due, std::optional<Time> other) {
 }  // namespace
 
 Aggregate::Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-                     Sealer& sealer, AggregateEffects& effects, ReadingTool reading_tool)
+                     Sealer& sealer, AggregateEffects& effects, ToolShown tool_shown)
     : members_(config, access),
       merged_(members_),
       effects_(effects),
-      lists_(members_, merged_, session, sealer, reading_tool),
+      lists_(members_, merged_, session, sealer, shown_to_host(std::move(tool_shown))),
       calls_(members_, merged_, ids_, effects),
       refresh_(members_, merged_, ids_, effects, config.catalogue.max_bytes),
       streams_(members_, merged_, ids_, effects) {}
@@ -111,6 +111,13 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
                 protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"));
   }
   return taken != AggregateCalls::Taken::not_yet;
+}
+
+AggregateLists::ToolShown Aggregate::shown_to_host(ToolShown tool_shown) const {
+  if (!tool_shown) return {};
+  return [this, tool_shown = std::move(tool_shown)] {
+    return tool_shown(streams_.hears(ListKind::tools));
+  };
 }
 
 void Aggregate::answer_list(ListKind kind, std::string_view line, const Message& message,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,11 +85,14 @@ class Aggregate {
   static constexpr std::size_t max_calls = 256;   ///< of the host, in flight
   static constexpr std::size_t max_streams = 16;  ///< subscriptions/listen, at one time
 
+  /// Whether cellblock_read_result is listed to a host that has a stream for changed lists of
+  /// tools, or has none; empty: there is no such tool.
+  using ToolShown = std::function<ReadingTool(bool has_stream)>;
+
   /// `access`: what the host's user may do with each server. `session` is what cursors are sealed
   /// to. All references outlive it.
   Aggregate(const Config& config, const SessionAccess& access, std::uint64_t session,
-            Sealer& sealer, AggregateEffects& effects,
-            ReadingTool reading_tool = ReadingTool::not_listed);
+            Sealer& sealer, AggregateEffects& effects, ToolShown tool_shown = {});
   Aggregate(const Aggregate&) = delete;
   Aggregate& operator=(const Aggregate&) = delete;
 
@@ -112,6 +116,9 @@ class Aggregate {
   /// The rules have changed: what these servers offer is gone through again.
   void reconfigure(const ServerSet& changed, Time now);
 
+  /// What is added to the list of tools has become another.
+  void own_tools_changed() { streams_.tell_changed(ListKind::tools); }
+
   /// Every request of the host in flight is answered with this, streams too.
   void fail_all(const Failure& failure, Time now);
   /// The host has gone: what is in flight is cancelled at the servers, nobody is answered.
@@ -131,6 +138,7 @@ class Aggregate {
   void handle(std::string_view line, const Message& message, Time now);
   bool answered(std::string_view line, const Message& message, Knowledge knowledge, Time now);
   void answer_list(ListKind kind, std::string_view line, const Message& message, Time now);
+  AggregateLists::ToolShown shown_to_host(ToolShown tool_shown) const;
   void wait(std::string_view line, const Message& message, Time now);
   void notification_from_host(std::string_view line, const Message& message);
 

@@ -41,6 +41,17 @@ ReadingTool reading_tool_of(const SharedParts& shared, const SessionAccess& acce
   return ReadingTool::not_listed;
 }
 
+// Whether a legacy host does anything about a changed list is not known.
+Aggregate::ToolShown tool_shown_by(const SharedParts& shared, const SessionAccess& access,
+                                   Era host) {
+  if (reading_tool_of(shared, access) == ReadingTool::not_listed) return {};
+  return [kept = shared.kept, host](bool has_stream) {
+    const bool hears = has_stream && host == Era::modern;
+    return kept->offer().listed_for(hears ? ReadingToolOffer::Host::hears_changes
+                                          : ReadingToolOffer::Host::hears_nothing);
+  };
+}
+
 Failure why_lost(const Server& server) {
   const bool is_left_out = server.enabled && server.breakage.is_broken();
   return is_left_out ? left_out(server) : not_allowlisted(server.name);
@@ -132,7 +143,7 @@ AggregateEraRoute::AggregateEraRoute(Era host, const SharedParts& shared,
         above_.route_answered(now);
       })),
       aggregate_(shared.config, access_, session, shared.sealer, *this,
-                 reading_tool_of(shared, access)) {
+                 tool_shown_by(shared, access, host)) {
   if (host == Era::legacy) {
     bridge_ = std::make_unique<BridgeDoor>(*this, features_of_any(shared.config, access));
   }
@@ -313,6 +324,11 @@ void AggregateEraRoute::list_changed(std::uint32_t server, mcp::ListKind kind, T
   const auto found = members_.find(server);
   if (found == members_.end()) return;
   found->second->server_route().list_changed(server, kind, now);
+  drain(now);
+}
+
+void AggregateEraRoute::own_tools_changed(Time now) {
+  aggregate_.own_tools_changed();
   drain(now);
 }
 

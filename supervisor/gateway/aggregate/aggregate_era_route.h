@@ -41,6 +41,7 @@ class AggregateEraRoute final : private AggregateEffects {
   /// The rules have changed, and with them perhaps which servers there are.
   void reconfigure(const ServerSet& changed, Time now);
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
+  void own_tools_changed(Time now);
 
   std::size_t in_flight() const;
   bool is_in_flight(std::string_view caller_id) const;

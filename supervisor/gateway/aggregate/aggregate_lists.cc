@@ -189,8 +189,8 @@ std::string AggregateLists::list(ListKind kind, std::string_view line, const Mes
   }
   result += closing(members_, unavailable) + "}";
   const bool is_end = kind == ListKind::tools && !page.next;
-  const bool has_tool = is_end && reading_tool_ == ReadingTool::listed;
-  return result_reply(id, has_tool ? with_reading_tool(result) : result);
+  if (!is_end || !tool_shown_) return result_reply(id, result);
+  return result_reply(id, with_reading_tool(result, tool_shown_()));
 }
 
 std::string AggregateLists::discover(std::string_view id,

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/jsonrpc/jsonrpc.h"
@@ -29,13 +31,17 @@ class AggregateLists {
   static constexpr Milliseconds cursor_life{10 * 60'000};
   static constexpr Milliseconds complete_ttl{60'000};  ///< 0 while a server is missing
 
+  /// Whether cellblock_read_result is in a list that the host is given now; empty: there is no such
+  /// tool.
+  using ToolShown = std::function<ReadingTool()>;
+
   AggregateLists(const Members& members, MergedLists& merged, std::uint64_t session, Sealer& sealer,
-                 ReadingTool reading_tool)
+                 ToolShown tool_shown)
       : members_(members),
         merged_(merged),
         session_(session),
         sealer_(sealer),
-        reading_tool_(reading_tool) {}
+        tool_shown_(std::move(tool_shown)) {}
 
   /// Whole messages without their newline.
   std::string list(ListKind kind, std::string_view line, const Message& message,
@@ -52,7 +58,7 @@ class AggregateLists {
   MergedLists& merged_;
   const std::uint64_t session_;
   Sealer& sealer_;
-  const ReadingTool reading_tool_;
+  const ToolShown tool_shown_;
 };
 
 }  // namespace cellblock::gateway

@@ -57,6 +57,10 @@ void AggregateRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time
   for (const auto& side : sides_) side->list_changed(server, kind, now);
 }
 
+void AggregateRoute::own_tools_changed(Time now) {
+  for (const auto& side : sides_) side->own_tools_changed(now);
+}
+
 void AggregateRoute::reconfigure(const ServerSet& changed, Time now) {
   for (const auto& side : sides_) side->reconfigure(changed, now);
 }

@@ -29,6 +29,7 @@ class AggregateRoute final : public Route {
   void leave() override;
   void reconfigure(const ServerSet& changed, Time now) override;
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override;
+  void own_tools_changed(Time now) override;
   std::size_t in_flight() const override;
   bool is_in_flight(std::string_view caller_id) const override;
   std::uint64_t cell() const override { return 0; }

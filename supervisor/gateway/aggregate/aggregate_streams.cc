@@ -165,6 +165,11 @@ void AggregateStreams::tell_changed(ListKind kind) {
   }
 }
 
+bool AggregateStreams::hears(ListKind kind) const {
+  return std::ranges::any_of(
+      host_, [kind](const auto& stream) { return stream.second.filter.wants(kind); });
+}
+
 void AggregateStreams::fail_all(const Failure& failure) {
   server_routes_.clear();
   for (const auto& [caller_id, stream] : std::exchange(host_, {})) {

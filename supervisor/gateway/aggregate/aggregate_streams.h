@@ -80,6 +80,8 @@ class AggregateStreams {
                                      const Message& message);
   /// The host's list is another one.
   void tell_changed(ListKind kind);
+  /// On one of its streams.
+  bool hears(ListKind kind) const;
 
   /// Whether streams were open in the cell before this one.
   enum class Again : std::uint8_t { yes, no };

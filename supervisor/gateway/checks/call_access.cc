@@ -35,6 +35,7 @@ struct Asked {
   const Message& message;
   const Rights& rights;
   const Server& server;
+  const Arguments* defaults;
 
   std::string_view id() const { return message.id.in(line); }
   Era era() const { return era_of(message); }
@@ -61,8 +62,10 @@ CallAccess tool_access(const Asked& asked) {
   if (asked.rights.wants_arguments(name)) {
     arguments = read_arguments(asked.message.params.in(asked.line));
   }
-  const AccessVerdict verdict =
-      asked.rights.decide({AccessKind::tool, name, arguments ? &*arguments : nullptr});
+  const AccessVerdict verdict = asked.rights.decide({.kind = AccessKind::tool,
+                                                     .name = name,
+                                                     .arguments = arguments ? &*arguments : nullptr,
+                                                     .defaults = asked.defaults});
   if (verdict.effect == Effect::allow) {
     return {.rule = name_of(verdict, AccessKind::tool)};
   }
@@ -164,9 +167,9 @@ static_assert(has_every_request(), "what a host may ask for is decided here, all
 }  // namespace
 
 CallAccess access_of(std::string_view line, const Message& message, const Rights& rights,
-                     const Server& server) {
+                     const Server& server, const Arguments* defaults) {
   for (const Governed& one : governed) {
-    if (one.method == message.method) return one.access({line, message, rights, server});
+    if (one.method == message.method) return one.access({line, message, rights, server, defaults});
   }
   return {.rule = "unknown_method",
           .refusal = protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"),

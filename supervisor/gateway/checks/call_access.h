@@ -28,8 +28,9 @@ struct CallAccess {
   const Rule* asks = nullptr;  ///< it may go on when somebody has approved it
 };
 
+/// `defaults`: of the arguments of the tool that is called; null: not known.
 CallAccess access_of(std::string_view line, const Message& message, const Rights& rights,
-                     const Server& server);
+                     const Server& server, const Arguments* defaults = nullptr);
 
 /// What is recorded of a request that was refused so. Its texts are those of its arguments.
 AuditNote note_of_denied(std::string_view line, const Message& message, const CallAccess& access);

@@ -19,12 +19,16 @@ bool is_named_so(std::string_view tool) {
   return name != nullptr && decoded(name->value) == reading_tool_name;
 }
 
-std::string list_with_tool(const std::vector<std::string_view>& tools) {
+std::string list_with_tool(const std::vector<std::string_view>& tools, ReadingTool shown) {
   std::string list;
+  const auto add = [&list](std::string_view tool) {
+    list.append(list.empty() ? "" : ",").append(tool);
+  };
   for (const std::string_view tool : tools) {
-    if (!is_named_so(tool)) list.append(tool).append(",");
+    if (!is_named_so(tool)) add(tool);
   }
-  return "[" + list.append(reading_tool()) + "]";
+  if (shown == ReadingTool::listed) add(reading_tool());
+  return "[" + list + "]";
 }
 
 }  // namespace
@@ -45,14 +49,24 @@ std::string_view reading_tool() {
          R"("destructiveHint":false,"idempotentHint":true,"openWorldHint":false}})";
 }
 
-std::string with_reading_tool(std::string_view result) {
+std::string with_reading_tool(std::string_view result, ReadingTool shown) {
   const auto members = raw_members(result);
   const RawMember* tools = members ? find_member(*members, "tools") : nullptr;
   const auto elements = tools != nullptr ? raw_elements(tools->value) : std::nullopt;
   if (!elements) return std::string(result);
   const auto begin = static_cast<std::size_t>(tools->value.data() - result.data());
-  return std::string(result.substr(0, begin)) + list_with_tool(*elements) +
+  return std::string(result.substr(0, begin)) + list_with_tool(*elements, shown) +
          std::string(result.substr(begin + tools->value.size()));
+}
+
+ReadingTool ReadingToolOffer::listed_for(Host host) {
+  is_listed_ |= has_use_ || host == Host::hears_nothing;
+  is_left_out_ |= !is_listed_;
+  return is_listed_ ? ReadingTool::listed : ReadingTool::not_listed;
+}
+
+bool ReadingToolOffer::take_change() {
+  return has_use_ && !is_listed_ && std::exchange(is_left_out_, false);
 }
 
 namespace {
@@ -103,6 +117,7 @@ KeptParts KeptResults::keep(const std::vector<MissingPart>& parts, std::size_t p
   kept.uri = std::string(kept_results_prefix) + result.id;
   bytes_ += result.bytes;
   kept_.push_back(std::move(result));
+  offer_.result_was_cut();
   set_alarm(now);
   return kept;
 }

@@ -49,8 +49,27 @@ enum class ReadingTool : std::uint8_t { not_listed, listed };
 std::string_view reading_tool();
 
 /// `result` is the raw result of a tools/list, narrowed as it may be; with the tool at the end of
-/// its list, and without one of the server's that has its name. Unchanged where there is no list.
-std::string with_reading_tool(std::string_view result);
+/// its list, or without it, and without one of the server's that has its name. Unchanged where
+/// there is no list.
+std::string with_reading_tool(std::string_view result, ReadingTool shown = ReadingTool::listed);
+
+/// When a session's host is listed the tool: at once where it would not hear that the list has
+/// changed, else from the first result on that was cut. What it was listed once it is listed again.
+class ReadingToolOffer {
+ public:
+  enum class Host : std::uint8_t { hears_changes, hears_nothing };
+
+  /// For a list that the host is given now.
+  ReadingTool listed_for(Host host);
+  void result_was_cut() { has_use_ = true; }
+  /// Once: a host that hears changes has a list without it, and could use it now.
+  bool take_change();
+
+ private:
+  bool has_use_ = false;
+  bool is_listed_ = false;
+  bool is_left_out_ = false;
+};
 
 class KeptResults;
 
@@ -115,6 +134,7 @@ class KeptResults {
   /// nullopt: no such URI, or what it named is gone. Valid until the next change.
   std::optional<Place> find(std::string_view uri, Time now);
 
+  ReadingToolOffer& offer() { return offer_; }
   std::uint64_t bytes() const { return bytes_; }
   std::size_t size() const { return kept_.size(); }
   std::optional<Time> oldest() const;
@@ -128,6 +148,7 @@ class KeptResults {
   const MakeAlarm make_alarm_;
   std::unique_ptr<Alarm> alarm_;
   std::deque<KeptResult> kept_;  ///< the oldest first
+  ReadingToolOffer offer_;
   std::uint64_t bytes_ = 0;
 };
 

@@ -133,6 +133,14 @@ std::optional<Failure> PinGate::refuse_arguments(std::string_view line,
       declared_->name);
 }
 
+const Arguments* PinGate::defaults_for(const Message& message, const Rights& rights) const {
+  if (book_ == nullptr || message.method != mcp::method::tools_call) return nullptr;
+  if (!rights.wants_arguments(message.name_text)) return nullptr;
+  const Pin* pin = set().find(ListKind::tools, message.name_text);
+  if (pin == nullptr || !pin->is_accepted()) return nullptr;
+  return &book_->schemas().of(server_, message.name_text, *pin).defaults;
+}
+
 bool PinGate::wants_list(const Message& message) const {
   return book_ != nullptr && message.method == mcp::method::tools_call &&
          set().judge(view_, ListKind::tools, message.name_text) == PinSet::Call::unlisted;

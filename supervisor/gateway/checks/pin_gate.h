@@ -46,6 +46,11 @@ class PinGate {
   /// as one is known that they can be held to.
   std::optional<Failure> refuse_arguments(std::string_view line, const Message& message) const;
 
+  /// Of the tool that is called, where its arguments decide: what its accepted inputSchema says of
+  /// those that are left out; null: nothing is known. Valid until the next call of this or of
+  /// refuse_arguments.
+  const Arguments* defaults_for(const Message& message, const Rights& rights) const;
+
   /// Whether the tools that there are have to be listed before this one can be judged.
   bool wants_list(const Message& message) const;
 

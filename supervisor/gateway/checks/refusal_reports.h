@@ -31,12 +31,18 @@ class RefusalReports {
   using RefusedName = std::function<std::string(std::uint32_t server)>;
   void ask_for_names(RefusedName refused_name) { refused_name_ = std::move(refused_name); }
 
-  /// For a result with isError, or an error, of a tool call: what is put into it.
+  /// Whether the cell that answers was refused something of the network during the call.
+  using RefusedMeanwhile = std::function<bool()>;
+
+  /// For the answer to a tool call: what is put into it. Of results those with isError, and short
+  /// ones in whose text the network failed, where the cell was refused something meanwhile: some
+  /// servers report failures so.
   std::optional<Replacement> addition(std::uint32_t server, std::string_view line,
-                                      const Message& message);
+                                      const Message& message, const RefusedMeanwhile& refused = {});
 
  private:
   const std::vector<PathAdvice>& advice_of(std::uint32_t server);
+  std::string network_advice(std::uint32_t server, std::string_view report) const;
 
   const Config& config_;
   std::optional<std::uint32_t> uid_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,8 @@ struct GateParts {
   std::uint64_t cell = 0;
   KeptResults* kept = nullptr;  ///< the session's; null: what is left out of results is lost
   ReadingTool reading_tool = ReadingTool::not_listed;
+  /// Whether the host would hear of a changed list of tools now; empty: it would not.
+  std::function<bool()> hears_tool_changes{};
   bool bounds_results = true;  ///< false: what is said is cellblock's own
   PinGate pins{};
 };

@@ -183,15 +183,23 @@ ResultBounding::Done ResultBounding::list_tool(const BoundableAnswer& answer,
   const Span where = answer.message.result;
   const EditedPart part(answer.line, where, edits);
   if (!part.is_sound()) return Done::nothing;
-  replace(where, with_reading_tool(part.text()), edits);
+  replace(where, with_reading_tool(part.text(), tool_shown()), edits);
   return Done::listed;
+}
+
+ReadingTool ResultBounding::tool_shown() const {
+  if (kept_ == nullptr) return ReadingTool::listed;
+  const bool hears = hears_tool_changes_ && hears_tool_changes_();
+  return kept_->offer().listed_for(hears ? ReadingToolOffer::Host::hears_changes
+                                         : ReadingToolOffer::Host::hears_nothing);
 }
 
 // Between what others have done to the line, and not where one of them wrote something else.
 void ResultGate::add_path_advice(const ServerAnswer& answer,
                                  std::vector<Replacement>& edits) const {
   if (answer.call.kind != CallKind::tool_call) return;
-  auto addition = refusal_reports_.addition(server_index_, answer.line, answer.message);
+  auto addition =
+      refusal_reports_.addition(server_index_, answer.line, answer.message, answer.refused);
   if (!addition) return;
   const bool is_free = std::ranges::none_of(edits, [&](const Replacement& edit) {
     return edit.where.begin < addition->where.begin && addition->where.begin < edit.where.end;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -43,8 +44,11 @@ struct BoundableTask {
 class ResultBounding {
  public:
   /// `kept`: null: what is left out is lost.
-  ResultBounding(const Server& server, KeptResults* kept, ReadingTool tool)
-      : server_(server), kept_(kept), tool_(tool) {}
+  explicit ResultBounding(const GateParts& parts)
+      : server_(parts.server),
+        kept_(parts.kept),
+        tool_(parts.reading_tool),
+        hears_tool_changes_(parts.hears_tool_changes) {}
 
   enum class Done : std::uint8_t { nothing, bounded, listed };
   /// Puts one edit of the whole result in place of those that are in it, where it has to be
@@ -65,10 +69,12 @@ class ResultBounding {
   Done bound_result(const Piece& piece, ResultShape shape, std::vector<Replacement>& edits) const;
   static Done bound_error(const Piece& piece, std::vector<Replacement>& edits);
   Done list_tool(const BoundableAnswer& answer, std::vector<Replacement>& edits) const;
+  ReadingTool tool_shown() const;
 
   const Server& server_;
   KeptResults* const kept_;
   const ReadingTool tool_;
+  const std::function<bool()> hears_tool_changes_;
 };
 
 /// The answer to one call of the host. Gone when the call returns.
@@ -77,6 +83,7 @@ struct ServerAnswer {
   const Message& message;  ///< a result or an error
   const Call& call;
   Time now;
+  RefusalReports::RefusedMeanwhile refused{};
 };
 
 /// What an answer goes on with.
@@ -93,7 +100,7 @@ class ResultGate {
       : refusal_reports_(parts.policy.refusal_reports),
         server_index_(parts.server_index),
         redaction_(parts.policy.redactions, parts.server_index, parts.server),
-        bounding_(parts.server, parts.kept, parts.reading_tool),
+        bounding_(parts),
         bounds_results_(parts.bounds_results) {}
 
   /// `edits`: what is to be done to the line so far. What does not go on is answered with the

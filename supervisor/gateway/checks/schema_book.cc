@@ -20,6 +20,7 @@ const SchemaBook::Entry& SchemaBook::of(std::uint32_t server, std::string_view t
   if (entries_.size() >= max_kept) entries_.clear();
   Entry entry{.of = pin.digest, .schema = input_schema_of(pin.accepted)};
   entry.takes_every_object = entry.schema && entry.schema->takes_every_object();
+  entry.defaults = read_defaults(pin.accepted);
   return entries_.insert_or_assign(Key{server, std::string(tool)}, std::move(entry)).first->second;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/access/condition_match.h"
 #include "policy/pins/definition.h"
 #include "policy/pins/pin_set.h"
 #include "policy/schema/json_schema.h"
@@ -26,6 +27,7 @@ class SchemaBook {
     /// The error says why arguments are not held to it.
     std::expected<JsonSchema, std::string> schema;
     bool takes_every_object = false;
+    Arguments defaults;
   };
 
   /// Valid until the next call of this.

@@ -135,6 +135,7 @@ struct Call {
   Time began;
   bool has_cursor = false;          ///< it asks for a later page of a list
   std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
+  std::uint8_t agreed_changes = 0;  ///< of these, what the server has acknowledged
   bool wants_more = false;          ///< of a stream: to hear of anything beside lists
   /// Of the server's: else the host's program answers it by itself, and nothing is lost if it is
   /// not.

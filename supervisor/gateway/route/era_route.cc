@@ -176,7 +176,9 @@ void EraRoute::cell_running(Time now) {
   past_ = traffic();
   const SealBinding whose{
       .server = parts_.plan.server, .session = parts_.session, .cell = cell_->id()};
-  upstream_.emplace(parts_.gate(cell_->id()), parts_.rights(), parts_.shared.ids,
+  GateParts gate = parts_.gate(cell_->id());
+  gate.hears_tool_changes = [this] { return hears(mcp::ListKind::tools); };
+  upstream_.emplace(gate, parts_.rights(), parts_.shared.ids,
                     OpaqueTokens(parts_.shared.sealer, whose), parts_.shared.config.audit.arguments,
                     effects);
   if (last_cell_ != 0 && is_shared(server_, parts_.plan)) {
@@ -442,6 +444,11 @@ void EraRoute::list_changed(mcp::ListKind kind, Time now) {
   } else if (announced_.at(static_cast<std::size_t>(&change - mcp::list_changes.data()))) {
     say_as_cell(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", change.notification), now);
   }
+}
+
+bool EraRoute::hears(mcp::ListKind kind) const {
+  if (host_era_ != Era::modern || !upstream_) return false;
+  return bridge_ ? bridge_->hears(kind) : upstream_->hears(kind);
 }
 
 void EraRoute::say_as_cell(std::string text, Time now) {

@@ -71,6 +71,9 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   /// What the host is shown of this list has become another, though the server has not said so:
   /// somebody has decided about it. Told where the server could have told it.
   void list_changed(mcp::ListKind kind, Time now);
+  /// Whether the host would hear of it: it is modern, and has a stream for that list. What a legacy
+  /// host does with what it is told is not known.
+  bool hears(mcp::ListKind kind) const;
 
   std::size_t in_flight() const;
   /// By the host's id, in raw JSON: held here, or asked.

@@ -154,6 +154,8 @@ class Route {
 
   /// What is shown of a list of that server's has become another.
   virtual void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) = 0;
+  /// What cellblock itself adds to the list of tools has become another.
+  virtual void own_tools_changed(Time now) = 0;
 
   /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
   virtual std::size_t in_flight() const = 0;

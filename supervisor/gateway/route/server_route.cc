@@ -165,6 +165,10 @@ bool ServerRoute::answer_list(std::string_view line, const Message& message) {
       cached_list(line, message, *catalogue, server_, parts_.rights(), parts_.reading_tool);
   // The server itself has it in pages that its reader takes.
   if (!reply || reply->size() > server_.lines.to_host) return false;
+  // Without a cell it has no stream, on which it could hear of another list.
+  if (message.method == mcp::method::tools_list && parts_.shared.kept != nullptr) {
+    parts_.shared.kept->offer().listed_for(ReadingToolOffer::Host::hears_nothing);
+  }
   say(*reply);
   return true;
 }
@@ -243,6 +247,10 @@ void ServerRoute::cancel_all(std::string_view reason, Time now) {
 void ServerRoute::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   if (server != parts_.plan.server) return;
   for (const auto& era_route : era_routes_) era_route->list_changed(kind, now);
+}
+
+void ServerRoute::own_tools_changed(Time now) {
+  list_changed(parts_.plan.server, mcp::ListKind::tools, now);
 }
 
 // What it holds refers to the rules as they are: there is only to be told that lists may be others.

@@ -49,6 +49,7 @@ class PassingRoute : public Route {
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now) override {
     route_->list_changed(server, kind, now);
   }
+  void own_tools_changed(Time now) override { route_->own_tools_changed(now); }
   std::uint64_t cell() const override { return route_->cell(); }
   Traffic traffic(std::uint32_t server) const override { return route_->traffic(server); }
 

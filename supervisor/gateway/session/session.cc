@@ -413,6 +413,11 @@ void Session::list_changed(std::uint32_t server, mcp::ListKind kind, Time now) {
   if (state_ != State::closing && route_) route_->list_changed(server, kind, now);
 }
 
+void Session::tell_own_tools(Time now) {
+  if (state_ == State::closing || !route_ || !kept_) return;
+  if (kept_->offer().take_change()) route_->own_tools_changed(now);
+}
+
 void Session::close(std::string_view reason, const Failure* failure, Time now) {
   end_reads(reason, now);
   tell_end(reason, failure);

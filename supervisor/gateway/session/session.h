@@ -107,6 +107,10 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   /// Somebody has decided about what is shown of a list of that server's.
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
+  /// At the end of a turn: a result was cut, and the host has a list of tools without the one that
+  /// reads on.
+  void tell_own_tools(Time now);
+
   /// Nothing more will happen here; its cells may still be on their way out.
   bool is_over() const { return state_ == State::closing; }
 

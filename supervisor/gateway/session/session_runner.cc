@@ -279,6 +279,7 @@ void SessionRunner::settle_later() {
 }
 
 void SessionRunner::settle() {
+  session_.tell_own_tools(now());
   host_.deliver();
   settle_cells();
   watch_host();

@@ -11,6 +11,7 @@
 #include "policy/config/config.h"
 #include "policy/failures/failure.h"
 #include "policy/jsonrpc/jsonrpc.h"
+#include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
 #include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
@@ -91,6 +92,8 @@ class Bridge {
   virtual bool is_in_flight(std::string_view host_id) const = 0;
   /// Besides what is in flight. A call that its host is to come back to counts as more.
   virtual Listening listening() const = 0;
+  /// On a stream that was acknowledged.
+  virtual bool hears(mcp::ListKind /*kind*/) const { return false; }
   /// The id under which the server is asked for it; 0: it is not being asked.
   virtual std::uint64_t asked_as(std::string_view host_id) const = 0;
 };

@@ -138,6 +138,7 @@ class ModernOverLegacy : public Bridge {
   Listening listening() const override {
     return calls_.all().empty() ? streams_.listening() : Listening::more;
   }
+  bool hears(mcp::ListKind kind) const override { return streams_.hears(kind); }
   std::uint64_t asked_as(std::string_view host_id) const override {
     return calls_.asked_as(host_id);
   }

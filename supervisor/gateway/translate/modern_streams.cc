@@ -62,6 +62,13 @@ ModernStreams::Stream ModernStreams::stream_for(std::string_view host_id, const 
   return stream;
 }
 
+bool ModernStreams::hears(mcp::ListKind kind) const {
+  const auto index = static_cast<std::size_t>(&mcp::change_of(kind) - mcp::list_changes.data());
+  return std::ranges::any_of(streams_, [index](const Stream& stream) {
+    return stream.acknowledged && stream.lists.at(index);
+  });
+}
+
 ModernStreams::Resource* ModernStreams::find(std::string_view uri) {
   const auto found = std::ranges::find(resources_, uri, &Resource::uri);
   return found == resources_.end() ? nullptr : &*found;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policy/failures/failure.h"
+#include "policy/mcp/methods.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/translate/bridge.h"
 
@@ -41,6 +42,7 @@ class ModernStreams {
   /// Nobody is there to hear of it.
   void clear();
   std::size_t size() const { return streams_.size(); }
+  bool hears(mcp::ListKind kind) const;
   Listening listening() const {
     if (!resources_.empty()) return Listening::more;
     return streams_.empty() ? Listening::nothing : Listening::lists;

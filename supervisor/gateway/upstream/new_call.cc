@@ -34,20 +34,32 @@ bool is_more(const std::string& key, const nlohmann::ordered_json& wanted) {
   return !wanted.empty() && wanted != nlohmann::ordered_json(false);
 }
 
-void note_wishes(std::string_view line, const Message& message, Call& call) {
-  const auto params = read_tree(message.params.in(line));
-  const auto wanted = params.is_object() ? params.find("notifications") : params.end();
-  if (wanted == params.end() || !wanted->is_object()) return;
+Json wishes_in(std::string_view line, const Message& message) {
+  const Json params = read_tree(message.params.in(line));
+  const Json* wanted = params.is_object() ? object_in(params, "notifications") : nullptr;
+  return wanted != nullptr ? *wanted : Json::object();
+}
+
+std::uint8_t changes_of(const Json& wanted) {
   unsigned bits = 0;
   for (std::size_t i = 0; i < mcp::list_changes.size(); ++i) {
-    const auto found = wanted->find(mcp::list_changes.at(i).wanted);
-    if (found != wanted->end() && found->is_boolean() && found->get<bool>()) bits |= 1U << i;
+    const auto found = wanted.find(mcp::list_changes.at(i).wanted);
+    if (found != wanted.end() && found->is_boolean() && found->get<bool>()) bits |= 1U << i;
   }
-  call.wanted_changes = static_cast<std::uint8_t>(bits);
-  for (const auto& [key, wish] : wanted->items()) call.wants_more |= is_more(key, wish);
+  return static_cast<std::uint8_t>(bits);
+}
+
+void note_wishes(std::string_view line, const Message& message, Call& call) {
+  const Json wanted = wishes_in(line, message);
+  call.wanted_changes = changes_of(wanted);
+  for (const auto& [key, wish] : wanted.items()) call.wants_more |= is_more(key, wish);
 }
 
 }  // namespace
+
+std::uint8_t wished_changes(std::string_view line, const Message& message) {
+  return changes_of(wishes_in(line, message));
+}
 
 Call call_of(std::string_view line, const Message& message, std::uint64_t own_id, Time now) {
   const CallKind kind = kind_of(message.method);

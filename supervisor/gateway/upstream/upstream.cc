@@ -84,7 +84,8 @@ void Upstream::refuse_size_from_host(std::string_view line, const Message& messa
 
 void Upstream::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
-  CallAccess access = access_of(line, message, rights_, server_);
+  CallAccess access =
+      access_of(line, message, rights_, server_, pins_.defaults_for(message, rights_));
   pins_.host_says(line, message, features());
   pins_.judge(line, message, access);
   if (refused_access(line, message, access) || refused(line, message, kind)) return;

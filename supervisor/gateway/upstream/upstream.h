@@ -109,6 +109,8 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   }
   /// The streams, by our id, on which the host wants to hear of changes of that list.
   std::vector<std::uint64_t> streams_about(mcp::ListKind kind) const;
+  /// On one that the server has acknowledged so.
+  bool hears(mcp::ListKind kind) const;
   const Traffic& traffic() const { return traffic_; }
   PinGate& pins() { return pins_; }
 
@@ -124,6 +126,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void note_arguments(std::string_view params, UnsentCall& unsent);
   void refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
                       const Failure& failure);
+  void note_acknowledged(std::string_view line, const Message& message);
   void notification_from_host(std::string_view line, const Message& message, Time now);
   void response_from_host(std::string_view line, const Message& message, Time now);
   void refuse_values(std::string_view line, const Message& message);

@@ -97,6 +97,7 @@ void Upstream::notification_from_cell(std::string_view line, const Message& mess
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
   if (is_of_stream) edits.push_back({message.subscription_id, stream->caller_id});
   if (!redact(Direction::to_host, line, message, edits)) return;
+  if (message.method == mcp::notification::acknowledged) note_acknowledged(line, message);
   bound_task(line, message, now, edits);
   if (message.method.starts_with(mcp::notification::tasks) && message.task_ids.size() == 1 &&
       says_ended(message.params.in(line))) {
@@ -128,6 +129,18 @@ std::vector<std::uint64_t> Upstream::streams_about(mcp::ListKind kind) const {
     if ((call.wanted_changes >> index & 1U) != 0) streams.push_back(call.own_id);
   }
   return streams;
+}
+
+bool Upstream::hears(mcp::ListKind kind) const {
+  const auto index = static_cast<unsigned>(&mcp::change_of(kind) - mcp::list_changes.data());
+  return std::ranges::any_of(
+      calls_.all(), [index](const Call& call) { return (call.agreed_changes >> index & 1U) != 0; });
+}
+
+void Upstream::note_acknowledged(std::string_view line, const Message& message) {
+  Call* stream = calls_.find(message.subscription_id.in(line));
+  if (stream == nullptr) return;
+  stream->agreed_changes = stream->wanted_changes & wished_changes(line, message);
 }
 
 // Withdraws a request of the server's own, or (2026-07-28) ends a listen stream of the host's.
@@ -207,7 +220,8 @@ void Upstream::deliver(std::string_view line, const Message& message, const Call
     return answer(call, answer_not_sealed(server_), now);
   }
   if (call.kind == CallKind::tool_call) values_.made_tasks(line, message, call.tool);
-  auto delivery = result_gate_.pass({line, message, call, now}, std::move(edits));
+  const auto refused = [this, &call] { return !effects_.network_advice(call.began).empty(); };
+  auto delivery = result_gate_.pass({line, message, call, now, refused}, std::move(edits));
   note_found(result_gate_.take_found(), call.tool, call.own_id,
              delivery ? AuditOutcome::ok : AuditOutcome::denied);
   if (!delivery) return answer(call, delivery.error(), now);

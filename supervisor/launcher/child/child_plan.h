@@ -127,6 +127,10 @@ struct ChildPlan {
   MountPlacement home;                 ///< tree -1 and no home_options: none
   const char* home_options = nullptr;  ///< of a tmpfs there; nullptr: the tree
   unsigned long home_flags = 0;
+  /// Paths below the home at which the template has a mount that is to be seen there.
+  const char* const* home_files = nullptr;
+  std::size_t home_file_count = 0;
+  int covered_home = -1;  ///< build_root: the template's, below the home that was mounted
   WorkspacePlan workspace;
   const char* tmp_options = nullptr;  ///< of the tmpfs on /tmp
   const char* shm_options = nullptr;

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 
@@ -139,11 +140,111 @@ bool write_secret(const SecretFile& secret) {
   return written;
 }
 
+// What it leads to stays there when the home is mounted over it.
+bool keep_covered_home(ChildPlan& plan) {
+  if (plan.home_file_count == 0) return true;
+  plan.covered_home = open(plan.home.target, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return plan.covered_home >= 0;
+}
+
 bool build_root(ChildPlan& plan) {
   if (!move_tree(plan.root_tree, new_root) || chdir(new_root) < 0) return false;
   if (mount("tmpfs", "tmp", "tmpfs", inert, plan.tmp_options) < 0) return false;
   if (mount("tmpfs", "dev/shm", "tmpfs", inert, plan.shm_options) < 0) return false;
-  return mount_home(plan) && place(plan.workspace.tree, workspace_directory + 1);
+  return keep_covered_home(plan) && mount_home(plan) &&
+         place(plan.workspace.tree, workspace_directory + 1);
+}
+
+bool close_keeping(int descriptor, bool succeeded) {
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return succeeded;
+}
+
+// A server may have left anything in its home, and other cells may change it meanwhile: one name
+// at a time, and nothing that leads elsewhere.
+int open_in_home(int directory, const char* name, std::uint64_t flags) {
+  open_how how{};
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | flags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  return static_cast<int>(syscall(SYS_openat2, directory, name, &how, sizeof how));
+}
+
+int open_made(int directory, const char* name, mode_t kind) {
+  const std::uint64_t flags = S_ISDIR(kind) ? O_DIRECTORY : 0;
+  const int found = open_in_home(directory, name, flags);
+  if (found >= 0 || errno != ENOENT) return found;
+  const int made = S_ISDIR(kind) ? mkdirat(directory, name, S_IRWXU)
+                                 : mknodat(directory, name, S_IFREG | S_IRUSR | S_IWUSR, 0);
+  if (made < 0 && errno != EEXIST) return -1;
+  return open_in_home(directory, name, flags);
+}
+
+// The next name of `path`, which is left behind it. False: none is left.
+bool take_name(const char*& path, char (&name)[NAME_MAX + 1]) {
+  const char* end = strchrnul(path, '/');
+  const auto length = static_cast<std::size_t>(end - path);
+  if (length == 0 || length > NAME_MAX) return false;
+  std::memcpy(name, path, length);
+  name[length] = 0;
+  path = *end == 0 ? end : end + 1;
+  return true;
+}
+
+// `kind`: of what is mounted there. What comes before it is a directory.
+int mount_point_below(int home, const char* path, mode_t kind) {
+  int directory = dup(home);
+  char name[NAME_MAX + 1];
+  while (directory >= 0 && take_name(path, name)) {
+    const int next = open_made(directory, name, *path == 0 ? kind : S_IFDIR);
+    close_keeping(directory, true);
+    directory = next;
+  }
+  return directory;
+}
+
+bool is_of_kind(int found, mode_t kind) {
+  struct stat status{};
+  if (fstat(found, &status) < 0) return false;
+  errno = EEXIST;
+  return (status.st_mode & S_IFMT) == kind;
+}
+
+bool attach_at(int tree, int place) {
+  constexpr unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+  return syscall(SYS_move_mount, tree, "", place, "", flags) == 0;
+}
+
+bool attach_in_home(int tree, int home, const char* path) {
+  struct stat status{};
+  if (fstat(tree, &status) < 0) return false;
+  const mode_t kind = status.st_mode & S_IFMT;
+  const int place = mount_point_below(home, path, kind);
+  if (place < 0) return false;
+  return close_keeping(place, is_of_kind(place, kind) && attach_at(tree, place));
+}
+
+bool place_home_file(const ChildPlan& plan, int home, const char* path) {
+  constexpr unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+  const long tree = syscall(SYS_open_tree, plan.covered_home, path, flags);
+  if (tree < 0) return false;
+  return close_keeping(static_cast<int>(tree), attach_in_home(static_cast<int>(tree), home, path));
+}
+
+bool place_all_home_files(const ChildPlan& plan, int home) {
+  for (std::size_t i = 0; i < plan.home_file_count; ++i) {
+    if (!place_home_file(plan, home, plan.home_files[i])) return false;
+  }
+  return true;
+}
+
+bool place_home_files(ChildPlan& plan) {
+  if (plan.home_file_count == 0) return true;
+  const int home = open(plan.home.target, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (home < 0) return false;
+  const bool placed = close_keeping(home, place_all_home_files(plan, home));
+  return close_keeping(plan.covered_home, placed);
 }
 
 bool place_secrets(ChildPlan& plan) {
@@ -371,6 +472,7 @@ void run_child(ChildPlan& plan) noexcept {
   do_step(plan, SetupStep::forbid_user_namespaces, forbid_user_namespaces);
   do_step(plan, SetupStep::open_workspace, open_workspace);
   do_step(plan, SetupStep::build_root, build_root);
+  do_step(plan, SetupStep::place_home_files, place_home_files);
   do_step(plan, SetupStep::place_secrets, place_secrets);
   do_step(plan, SetupStep::mount_proc, mount_proc);
   do_step(plan, SetupStep::enter_root, enter_root);

@@ -214,6 +214,7 @@ void prepare_roots(const Server& server, const Materials& from, WorkspaceRoots& 
   }
   blueprint.landlock = landlock_ruleset(from.config.kernel.landlock_abi, server, *entries);
   add_templates(server, OwnedEntries(*entries, server, from.owners), from, blueprint);
+  keep_modules_apart(blueprint, server, blueprint.root);
   if (server.workspace) keep_workspaces(workspaces, blueprint, server, from.host);
   if (server.found.broken.empty()) return;
   blueprint.of_owners.clear();

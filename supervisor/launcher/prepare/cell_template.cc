@@ -9,12 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "policy/config/path_rules.h"
 #include "policy/egress/egress_policy.h"
 #include "supervisor/launcher/child/root_plan.h"
+#include "supervisor/launcher/prepare/host_tree.h"
 #include "supervisor/launcher/prepare/own_processes.h"
 #include "supervisor/os/sys.h"
 
@@ -45,6 +50,10 @@ void add_home(CellTemplate& blueprint, const Server& server) {
   blueprint.home_options = tmpfs_options(server.limits.home_bytes, "700");
   blueprint.home_flags = MS_NOSUID | MS_NODEV;
   if (!server.execute_writable) blueprint.home_flags |= MS_NOEXEC;
+  for (const Bind& bind : server.binds) {
+    if (!is_home_file(bind)) continue;
+    blueprint.home_files.push_back(bind.target.substr(home_in_cell.size() + 1));
+  }
 }
 
 // As the daemon has it.
@@ -93,15 +102,33 @@ bool runs_a_module(const Server& server) {
 }
 
 // Elsewhere what it finds is what was installed.
-bool starts_where_it_writes(const Server& server) {
-  const std::string& place = server.working_directory;
-  if (place.empty()) return true;
-  for (const char* own : {home_directory, workspace_directory, "/tmp"}) {
+bool may_write_at(const std::string& place, const Server& server) {
+  for (const char* own : {home_directory, workspace_directory, "/tmp", "/dev/shm"}) {
     if (is_at_or_below(place, own)) return true;
   }
   return std::ranges::any_of(server.binds, [&place](const Bind& bind) {
     return bind.access == Access::write && is_at_or_below(place, bind.target);
   });
+}
+
+SysResult<std::string> path_of(const Fd& directory) {
+  const std::string link = "/proc/self/fd/" + std::to_string(directory.get());
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+  if (length < 0) return sys_fail("readlink");
+  if (static_cast<std::size_t>(length) == target.size()) {
+    return std::unexpected(SysError{"readlink", ENAMETOOLONG});
+  }
+  return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+// Behind all links of an image, as the cell will see it.
+SysResult<std::string> place_behind_links(const Fd& root, const std::string& path) {
+  const Fd found = CELLBLOCK_TRY(open_within(root.get(), path.c_str(), O_PATH | O_DIRECTORY));
+  const std::string above = CELLBLOCK_TRY(path_of(root));
+  const std::string whole = CELLBLOCK_TRY(path_of(found));
+  if (!is_at_or_below(whole, above)) return std::unexpected(SysError{"readlink", EXDEV});
+  return whole == above ? "/" : whole.substr(above.size());
 }
 
 // Servers that drive a browser are written for node.
@@ -112,8 +139,6 @@ bool may_run_node(SyscallProfile base) {
 // What an earlier cell has written into the home is not to run before the declared command does.
 void look_for_no_code_at_home(std::vector<std::string>& environment, const Server& server) {
   environment.emplace_back("PYTHONNOUSERSITE=1");
-  if (runs_a_module(server) && starts_where_it_writes(server))
-    environment.emplace_back("PYTHONSAFEPATH=1");
   // It switches off NODE_PATH as well.
   if (may_run_node(server.syscalls.base) && !declares(server, "NODE_PATH")) {
     environment.emplace_back("NODE_OPTIONS=--no-global-search-paths");
@@ -185,6 +210,14 @@ Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters) {
   blueprint.working_directory =
       server.working_directory.empty() ? home_directory : server.working_directory;
   return blueprint;
+}
+
+void keep_modules_apart(CellTemplate& blueprint, const Server& server, const Fd& root) {
+  if (!runs_a_module(server) || declares(server, "PYTHONSAFEPATH")) return;
+  const auto place = place_behind_links(root, blueprint.working_directory);
+  // One that is not there, or cannot be told, may be anywhere.
+  if (place && !may_write_at(*place, server)) return;
+  blueprint.environment.emplace_back("PYTHONSAFEPATH=1");
 }
 
 Result<CellTemplate> gateway_blueprint(Fd program) {

@@ -40,6 +40,7 @@ struct CellTemplate {
   std::string shm_options;
   std::string home_options;  ///< of a tmpfs where a request brings no home; empty: none
   unsigned long home_flags = 0;
+  std::vector<std::string> home_files;  ///< of `home_files`: paths below the home
   std::string working_directory;
   Fd program;                          ///< what is executed, if it is not command[0]
   Fd root;                             ///< of the template
@@ -56,6 +57,10 @@ std::optional<SetupFailure> failure_of(const CellTemplate& blueprint);
 
 /// Everything but the root template and the Landlock ruleset, which follow from the root's plan.
 Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters);
+
+/// A command that runs a module (`python -m`) takes none from where it starts, if the server may
+/// write there. `root`: a template, in which the working directory is followed through all links.
+void keep_modules_apart(CellTemplate& blueprint, const Server& server, const Fd& root);
 
 /// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
 /// that neither the launcher nor the cell needs a path to it.

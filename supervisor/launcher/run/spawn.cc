@@ -163,6 +163,9 @@ SetupResult<SpawnedCell> spawn(const CellTemplate& blueprint, const FilterProgra
   const std::vector<char*> argv =
       pointers_to(request.program >= 0 ? request.command : blueprint.command);
   plan.argv = argv.data();
+  const std::vector<char*> home_files = pointers_to(blueprint.home_files);
+  plan.home_files = home_files.data();
+  plan.home_file_count = blueprint.home_files.size();
   const sock_fprog server_filter = program_of(*blueprint.filter);
   const sock_fprog reaper_filter = program_of(init_filter);
   plan.server_filter = &server_filter;
