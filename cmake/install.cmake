@@ -30,6 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cellblock-client.pc DESTINATION ${CMAKE_INST
 
 install(FILES docs/client-library.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcellblock-client-dev
         COMPONENT client-dev)
+install(DIRECTORY docs/client DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcellblock-client-dev COMPONENT client-dev)
 
 install(TARGETS cellblock COMPONENT command)
 install(TARGETS cellblock-tools RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock COMPONENT command)
