@@ -30,6 +30,10 @@ install(FILES ${PROJECT_BINARY_DIR}/cellblock-client.pc DESTINATION ${CMAKE_INST
 
 install(FILES docs/client-library.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcellblock-client-dev
         COMPONENT client-dev)
+install(DIRECTORY docs/client DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcellblock-client-dev COMPONENT client-dev)
+# Where Debian's python3 looks, for packages alone: whoever installs to another place has pip.
+install(DIRECTORY client/python/cellblock DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/python3/dist-packages
+        COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 
 install(TARGETS cellblock COMPONENT command)
 install(TARGETS cellblock-tools RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock COMPONENT command)

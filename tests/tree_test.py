@@ -73,7 +73,7 @@ POLICY_EXCEPTIONS = {
 # The inside of a unit, in files of its own.
 KNOWN_UNIT_RINGS = [
     ["policy/jsonrpc/jsonrpc", "policy/jsonrpc/jsonrpc_walk"],
-    ["client/lib/reconnecting", "client/lib/session_core"],
+    ["client/lib/connection_core", "client/lib/reconnecting"],
 ]
 
 # Where everything is a pure machine, decided by hand-fed events, but the adaptors named here, which

@@ -15,14 +15,6 @@
 namespace cellblock::client {
 namespace {
 
-using std::chrono::milliseconds;
-
-// What overflows is never.
-milliseconds duration_of(uint64_t ms) {
-  const auto most = static_cast<uint64_t>(milliseconds::max().count());
-  return milliseconds(static_cast<milliseconds::rep>(std::min(ms, most)));
-}
-
 // While it lives, cellblock_cancel() ends what waits. Of a callback that calls again: what is
 // refused waits for nothing, and what waits can be ended as before.
 class Waiting {
@@ -83,9 +75,8 @@ Result<AttachOptions> attach_options_of(const cellblock_attach_options& given) {
   return options;
 }
 
-CallOptions call_options_of(const cellblock_call_options& given, const std::stop_token& stop) {
+CallOptions call_options_of(const cellblock_call_options& given) {
   CallOptions options{.timeout = duration_of(given.timeout_ms),
-                      .stop = stop,
                       .at_most = duration_of(given.at_most_ms)};
   if (given.on_progress != nullptr) {
     options.on_progress = [tell = given.on_progress, user = given.user](const Progress& progress) {
@@ -95,14 +86,38 @@ CallOptions call_options_of(const cellblock_call_options& given, const std::stop
   return options;
 }
 
-Result<CallOptions> call_options_of(const cellblock_call_options* given,
-                                    const std::stop_token& stop) {
-  const auto read = options_from(given, cellblock_call_options CELLBLOCK_CALL_OPTIONS_INIT);
-  if (!read) return std::unexpected(bad_argument("call options of another size"));
-  return call_options_of(*read, stop);
+}  // namespace
+
+std::chrono::milliseconds duration_of(uint64_t ms) {
+  using std::chrono::milliseconds;
+  const auto most = static_cast<uint64_t>(milliseconds::max().count());
+  return milliseconds(static_cast<milliseconds::rep>(std::min(ms, most)));
 }
 
-}  // namespace
+Result<std::shared_ptr<Client::Impl>> client_of(const cellblock_options* options) {
+  if (options != nullptr && options->mistake) return std::unexpected(*options->mistake);
+  return std::make_shared<Client::Impl>(options == nullptr ? Options{} : options->options);
+}
+
+Result<AttachOptions> read_options(const cellblock_attach_options* given,
+                                   std::chrono::milliseconds& timeout) {
+  const auto read = options_from(given, cellblock_attach_options CELLBLOCK_ATTACH_OPTIONS_INIT);
+  if (!read) return std::unexpected(bad_argument("attach options of another size"));
+  timeout = duration_of(read->timeout_ms);
+  return attach_options_of(*read);
+}
+
+Result<CallOptions> read_options(const cellblock_call_options* given) {
+  const auto read = options_from(given, cellblock_call_options CELLBLOCK_CALL_OPTIONS_INIT);
+  if (!read) return std::unexpected(bad_argument("call options of another size"));
+  return call_options_of(*read);
+}
+
+cellblock_result* new_result(ToolResult result) {
+  return new cellblock_result{
+      .json = std::move(result.json), .text = std::move(result.text), .is_error = result.is_error};
+}
+
 }  // namespace cellblock::client
 
 using namespace cellblock::client;  // NOLINT(google-build-using-namespace): this file is its face
@@ -113,10 +128,11 @@ cellblock_code cellblock_connect(const cellblock_options* options, cellblock_cli
                                  cellblock_error** error) {
   return guarded(error, [&]() -> Result<void> {
     if (client == nullptr) return std::unexpected(bad_argument("nowhere to put the client"));
-    if (options != nullptr && options->mistake) return std::unexpected(*options->mistake);
-    auto connected =
-        CELLBLOCK_TRY(Client::connect(options == nullptr ? Options{} : options->options));
-    *client = new cellblock_client{std::make_shared<cellblock_client_state>(std::move(connected))};
+    const auto impl = CELLBLOCK_TRY(client_of(options));
+    CELLBLOCK_CHECK(Client::Impl::use(impl, [](Client::Impl& on) {
+      return on.wait<void>([&](auto done) { on.connection.connect(std::move(done)); });
+    }));
+    *client = new cellblock_client{std::make_shared<cellblock_client_state>(impl)};
     return {};
   });
 }
@@ -144,12 +160,9 @@ void cellblock_cancel(cellblock_client* client) {
 cellblock_code cellblock_attach(cellblock_client* client, const char* server,
                                 const cellblock_attach_options* options, cellblock_error** error) {
   return waiting(client, error, [&](Client& on, const std::stop_token& stop) -> Result<void> {
-    const auto given =
-        options_from(options, cellblock_attach_options CELLBLOCK_ATTACH_OPTIONS_INIT);
-    if (!given) return std::unexpected(bad_argument("attach options of another size"));
-    const auto with = CELLBLOCK_TRY(attach_options_of(*given));
-    CELLBLOCK_CHECK(on.attach(or_empty(server), with,
-                              {.timeout = duration_of(given->timeout_ms), .stop = stop}));
+    CallOptions how{.stop = stop};
+    const auto with = CELLBLOCK_TRY(read_options(options, how.timeout));
+    CELLBLOCK_CHECK(on.attach(or_empty(server), with, how));
     return {};
   });
 }
@@ -180,10 +193,10 @@ cellblock_code cellblock_call_tool(cellblock_client* client, const char* tool,
     if (tool == nullptr || result == nullptr) {
       return std::unexpected(bad_argument("a call has a tool and somewhere to put its result"));
     }
-    const auto how = CELLBLOCK_TRY(call_options_of(options, stop));
+    auto how = CELLBLOCK_TRY(read_options(options));
+    how.stop = stop;
     auto said = CELLBLOCK_TRY(on.call_tool(tool, arguments == nullptr ? "{}" : arguments, how));
-    *result = new cellblock_result{
-        .json = std::move(said.json), .text = std::move(said.text), .is_error = said.is_error};
+    *result = new_result(std::move(said));
     return {};
   });
 }
@@ -195,7 +208,8 @@ cellblock_code cellblock_request(cellblock_client* client, const char* method, c
     if (method == nullptr || result == nullptr) {
       return std::unexpected(bad_argument("a request has a method and somewhere for its result"));
     }
-    const auto how = CELLBLOCK_TRY(call_options_of(options, stop));
+    auto how = CELLBLOCK_TRY(read_options(options));
+    how.stop = stop;
     auto said = CELLBLOCK_TRY(on.request(method, params == nullptr ? "{}" : params, how));
     *result = new cellblock_result{.json = std::move(said)};
     return {};

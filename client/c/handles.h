@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "cellblock/bounds.h"
 #include "cellblock/cellblock.h"
 #include "cellblock/client.h"
+#include "client/lib/client_core.h"
 
 /// What the opaque handles of the C interface are, and how every function of it ends.
 
@@ -39,10 +42,14 @@ struct cellblock_options {
 
 /// Shared with the function that waits, since a callback may free the client.
 struct cellblock_client_state {
-  explicit cellblock_client_state(cellblock::client::Client connected)
-      : client(std::move(connected)) {}
+  using Impl = cellblock::client::Client::Impl;
 
+  explicit cellblock_client_state(std::shared_ptr<Impl> which)
+      : impl(std::move(which)), client(impl) {}
+
+  const std::shared_ptr<Impl> impl;
   cellblock::client::Client client;
+  std::optional<cellblock::client::Error> failure;  ///< of a completion that threw
   std::mutex mutex;
   std::optional<std::stop_source> stop;  ///< of what waits; guarded by `mutex`
 };
@@ -70,6 +77,19 @@ cellblock_code code_of(ErrorCode code);
 /// The number in any value that came from C: nothing promises that it is one of the enumeration.
 std::optional<Verdict> verdict_of(cellblock_verdict verdict);
 std::optional<CallKind> kind_of(cellblock_kind kind);
+
+/// What overflows is never.
+std::chrono::milliseconds duration_of(uint64_t ms);
+
+/// What connects by these options, which may be null.
+Result<std::shared_ptr<Client::Impl>> client_of(const cellblock_options* options);
+
+/// As they are given by a program that may be older than this library; null: the defaults.
+Result<AttachOptions> read_options(const cellblock_attach_options* given,
+                                   std::chrono::milliseconds& timeout);
+Result<CallOptions> read_options(const cellblock_call_options* given);
+
+cellblock_result* new_result(ToolResult result);
 
 inline const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
 

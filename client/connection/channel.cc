@@ -5,10 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -59,27 +55,39 @@ Error not_sent(int error) {
 
 namespace {
 
-namespace asio = boost::asio;
-using ErrorCodeOfAsio = boost::system::error_code;
-
 // How much longer than it may be a line is read to its end.
 constexpr std::size_t skipped_lines = 16;
 
-Error closed_by_peer(const ErrorCodeOfAsio& error) {
-  return {.code = ErrorCode::disconnected,
-          .text = error == asio::error::eof
-                      ? "the daemon closed the connection"
-                      : fmt::format("the connection broke: {}", error.message())};
+// How much one process() reads of a peer that sends without end.
+constexpr unsigned reads_at_once = 64;
+
+Error closed_by_peer() {
+  return {.code = ErrorCode::disconnected, .text = "the daemon closed the connection"};
 }
+
+Error broken(int error) {
+  return {.code = ErrorCode::disconnected,
+          .text = "the connection broke: " + std::generic_category().message(error)};
+}
+
+bool is_for_later(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace
 
-Channel::Channel(const asio::any_io_executor& executor, const Limits& limits)
-    : socket_(executor), timer_(executor), limits_(limits), lines_(limits.incoming_line) {}
+Channel::Channel(std::shared_ptr<Reactor> reactor, const Limits& limits)
+    : reactor_(std::move(reactor)),
+      timer_(reactor_),
+      limits_(limits),
+      lines_(limits.incoming_line) {}
+
+Channel::~Channel() {
+  if (socket_.valid()) reactor_->unwatch();
+}
 
 void Channel::connect(const std::string& path, Handlers handlers, Completion<void> done) {
   handlers_ = std::move(handlers);
   connecting_ = std::move(done);
+  if (const auto& failure = reactor_->failure()) return finish_connect(Unexpected(*failure));
   auto resolved = resolve_socket(path);
   if (!resolved) return finish_connect(std::unexpected(resolved.error()));
   path_ = *std::move(resolved);
@@ -96,30 +104,27 @@ void Channel::attempt(unsigned number) {
 void Channel::retry(unsigned number) {
   const auto wait = connect_backoff(number);
   if (!wait) return finish_connect(std::unexpected(backlog_full(path_)));
-  timer_.expires_after(*wait);
-  timer_.async_wait([self = shared_from_this(), number](const ErrorCodeOfAsio& error) {
-    if (!error) self->attempt(number + 1);
+  timer_.expires_after(*wait, [weak = weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->attempt(number + 1);
   });
 }
 
 void Channel::connected(OwnedFd socket) {
-  ErrorCodeOfAsio error;
-  static_cast<void>(socket_.assign({}, socket.get(), error));
-  if (error) return finish_connect(std::unexpected(closed_by_peer(error)));
-  socket.release();
-  read();
+  if (auto watched = reactor_->watch(socket.get(), weak_from_this()); !watched) {
+    return finish_connect(std::move(watched));
+  }
+  socket_ = std::move(socket);
   finish_connect({});
 }
 
 void Channel::finish_connect(Result<void> result) {
-  asio::post(socket_.get_executor(),
-             [done = std::move(connecting_), result = std::move(result)]() mutable {
-               if (done) done(std::move(result));
-             });
+  reactor_->post([done = std::move(connecting_), result = std::move(result)]() mutable {
+    if (done) done(std::move(result));
+  });
 }
 
 Result<void> Channel::send(std::string line, OwnedFd attached) {
-  if (!socket_.is_open()) {
+  if (!socket_.valid()) {
     return std::unexpected(
         Error{.code = ErrorCode::disconnected, .text = "there is no connection to the daemon"});
   }
@@ -133,59 +138,89 @@ Result<void> Channel::send(std::string line, OwnedFd attached) {
   return {};
 }
 
-void Channel::write() { queue_.front().attached.valid() ? write_attached() : write_rest(0); }
-
-// Asio sends bytes only.
-void Channel::write_attached() {
-  socket_.async_wait(
-      asio::socket_base::wait_write, [self = shared_from_this()](const ErrorCodeOfAsio& error) {
-        if (error || self->queue_.empty()) return;
-        Outgoing& first = self->queue_.front();
-        const int attached = first.attached.get();
-        const auto sent =
-            send_with_descriptors(self->socket_.native_handle(), first.line, {&attached, 1});
-        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
-          return self->write_attached();
-        }
-        if (sent < 0 && errno == EPERM) return self->write_attached_later();
-        if (sent < 0 && is_gone(errno)) return;  // reading tells why
-        if (sent < 0) return self->end(not_sent(errno));
-        first.attached = OwnedFd();
-        self->refusals_ = 0;
-        self->write_rest(static_cast<std::size_t>(sent));
-      });
+void Channel::ready() {
+  write();
+  read();
 }
 
-void Channel::write_attached_later() {
-  const auto wait = descriptors_backoff(++refusals_);
-  if (!wait) return end(not_sent(EPERM));
-  timer_.expires_after(*wait);
-  timer_.async_wait([self = shared_from_this()](const ErrorCodeOfAsio& error) {
-    if (!error && !self->queue_.empty()) self->write_attached();
+void Channel::write() {
+  while (socket_.valid() && !writing_stopped_ && !queue_.empty() && write_front()) {
+  }
+}
+
+// Whether there is room for more.
+bool Channel::write_front() {
+  const auto sent = send_front();
+  if (sent < 0) {
+    not_written(errno);
+    return false;
+  }
+  refusals_ = 0;
+  sent_ += static_cast<std::size_t>(sent);
+  queue_.front().attached = OwnedFd();
+  if (sent_ < queue_.front().line.size()) return true;
+  queued_bytes_ -= queue_.front().line.size();
+  sent_ = 0;
+  queue_.pop_front();
+  if (queue_.empty()) reactor_->want_write(false);
+  return true;
+}
+
+ssize_t Channel::send_front() {
+  const Outgoing& first = queue_.front();
+  if (first.attached.valid()) {
+    const int attached = first.attached.get();
+    return send_with_descriptors(socket_.get(), first.line, {&attached, 1});
+  }
+  const auto rest = std::string_view(first.line).substr(sent_);
+  return ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Channel::not_written(int error) {
+  const bool is_attached = queue_.front().attached.valid();
+  if (is_for_later(error)) return reactor_->want_write(true);
+  writing_stopped_ = true;
+  reactor_->want_write(false);
+  if (!is_attached || is_gone(error)) return;  // reading tells why, and may have answers still
+  if (error == EPERM) return retry_attached();
+  reactor_->post([weak = weak_from_this(), error] {
+    const auto self = weak.lock();
+    if (self && self->socket_.valid()) self->end(not_sent(error));
   });
 }
 
-void Channel::write_rest(std::size_t sent) {
-  asio::async_write(socket_, asio::buffer(queue_.front().line) + sent,
-                    [self = shared_from_this()](const ErrorCodeOfAsio& error, std::size_t) {
-                      // Reading tells why the connection ended; it may hold answers still.
-                      if (error || self->queue_.empty()) return;
-                      self->queued_bytes_ -= self->queue_.front().line.size();
-                      self->queue_.pop_front();
-                      if (!self->queue_.empty()) self->write();
-                    });
+void Channel::retry_attached() {
+  const auto wait = descriptors_backoff(++refusals_);
+  const auto again = [weak = weak_from_this(), gives_up = !wait] {
+    const auto self = weak.lock();
+    if (!self || !self->socket_.valid()) return;
+    if (gives_up) return self->end(not_sent(EPERM));
+    self->writing_stopped_ = false;
+    self->write();
+  };
+  timer_.expires_after(wait.value_or(std::chrono::milliseconds(0)), again);
 }
 
 void Channel::read() {
+  for (unsigned count = 0; socket_.valid() && count < reads_at_once; ++count) {
+    if (!read_some()) return;
+  }
+  reactor_->post([] {});  // whoever waits for edges of the descriptor would see none
+}
+
+// Whether there may be more.
+bool Channel::read_some() {
   const auto room = lines_.writable();
-  socket_.async_read_some(
-      asio::buffer(room.data(), room.size()),
-      [self = shared_from_this(), room](const ErrorCodeOfAsio& error, std::size_t count) {
-        if (!self->socket_.is_open()) return;
-        if (error) return self->end(closed_by_peer(error));
-        self->lines_.written(count);
-        self->received({room.data(), count});
-      });
+  const auto count = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (count < 0 && is_for_later(errno)) return false;
+  if (count <= 0) {
+    end(count == 0 ? closed_by_peer() : broken(errno));
+    return false;
+  }
+  const auto size = static_cast<std::size_t>(count);
+  lines_.written(size);
+  received({room.data(), size});
+  return size == room.size();
 }
 
 void Channel::received(std::string_view bytes) {
@@ -200,10 +235,10 @@ void Channel::received(std::string_view bytes) {
 // `behind`: what has come behind a line that is being skipped.
 void Channel::handle_lines(std::string_view behind) {
   // A handler may close the channel.
-  while (socket_.is_open()) {
+  while (socket_.valid()) {
     const auto unread = lines_.unread().value_or(behind);
     const auto next = lines_.next();
-    if (next.kind == LineSplitter::Kind::need_more) return read();
+    if (next.kind == LineSplitter::Kind::need_more) return;
     if (next.kind == LineSplitter::Kind::line) {
       handlers_.line(next.line);
     } else {
@@ -221,7 +256,7 @@ void Channel::skip_line(std::string_view beginning, bool is_whole) {
 
 void Channel::skipped_line() {
   const auto line = *std::exchange(long_line_, std::nullopt);
-  if (!handlers_.long_line(line) && socket_.is_open()) end(too_long());
+  if (!handlers_.long_line(line) && socket_.valid()) end(too_long());
 }
 
 Error Channel::too_long() const {
@@ -236,8 +271,8 @@ void Channel::end(Error why) {
 }
 
 void Channel::close() {
-  ErrorCodeOfAsio ignored;
-  static_cast<void>(socket_.close(ignored));
+  if (socket_.valid()) reactor_->unwatch();
+  socket_ = OwnedFd();
   timer_.cancel();
   for (Outgoing& unsent : queue_) unsent.attached = OwnedFd();
   if (connecting_) {
@@ -246,9 +281,6 @@ void Channel::close() {
   }
 }
 
-// Asio's own close would take the descriptor out of an epoll set that the parent has too.
-void Channel::abandon() {
-  if (socket_.is_open()) ::close(socket_.native_handle());
-}
+void Channel::abandon() { socket_ = OwnedFd(); }
 
 }  // namespace cellblock::client

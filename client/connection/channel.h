@@ -2,9 +2,6 @@
 
 #include <sys/types.h>
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -18,10 +15,11 @@
 #include "cellblock/types.h"
 #include "client/connection/fd.h"
 #include "client/connection/long_line.h"
+#include "client/connection/reactor.h"
 #include "policy/jsonrpc/line_splitter.h"
 
 /// Lines over the daemon's socket: a bounded queue out, bounded lines in. Knows nothing of JSON.
-/// Everything runs on one executor; nothing is called back from inside a call.
+/// Everything runs in the reactor's process(); nothing is called back from inside a call.
 namespace cellblock::client {
 
 inline constexpr std::size_t max_sent_descriptors = 4;
@@ -43,7 +41,7 @@ bool is_gone(int error);
 /// open.
 Error not_sent(int error);
 
-class Channel : public std::enable_shared_from_this<Channel> {
+class Channel : public SocketHandler, public std::enable_shared_from_this<Channel> {
  public:
   /// A line is valid during the call. The end is told once, unless close() came first.
   struct Handlers {
@@ -54,7 +52,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
     std::function<void(Error why)> ended;
   };
 
-  Channel(const boost::asio::any_io_executor& executor, const Limits& limits);
+  Channel(std::shared_ptr<Reactor> reactor, const Limits& limits);
+  ~Channel() override;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
 
   void connect(const std::string& path, Handlers handlers, Completion<void> done);
 
@@ -69,37 +70,44 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void abandon();
 
  private:
+  struct Outgoing {
+    std::string line;
+    OwnedFd attached;
+  };
+
+  void ready() override;
   void attempt(unsigned number);
   void retry(unsigned number);
   void connected(OwnedFd socket);
   void finish_connect(Result<void> result);
   void read();
+  bool read_some();
   void received(std::string_view bytes);
   void handle_lines(std::string_view behind);
   void skip_line(std::string_view beginning, bool is_whole);
   void skipped_line();
   Error too_long() const;
   void write();
-  void write_attached();
-  void write_attached_later();
-  void write_rest(std::size_t sent);
+  bool write_front();
+  ssize_t send_front();
+  void not_written(int error);
+  void retry_attached();
   void end(Error why);
 
-  boost::asio::local::stream_protocol::socket socket_;
-  boost::asio::steady_timer timer_;
+  std::shared_ptr<Reactor> reactor_;
+  ReactorTimer timer_;
+  OwnedFd socket_;
   Limits limits_;
   LineSplitter lines_;
   std::optional<LongLine> long_line_;  ///< what is being skipped
   Handlers handlers_;
   Completion<void> connecting_;
   std::string path_;
-  struct Outgoing {
-    std::string line;
-    OwnedFd attached;
-  };
   std::deque<Outgoing> queue_;
   std::size_t queued_bytes_ = 0;
-  unsigned refusals_ = 0;  ///< of the first one's descriptor, since it takes none yet
+  std::size_t sent_ = 0;          ///< of the first one
+  unsigned refusals_ = 0;         ///< of its descriptor, since the daemon takes none yet
+  bool writing_stopped_ = false;  ///< nobody reads any more, or `timer_` goes on
 };
 
 }  // namespace cellblock::client

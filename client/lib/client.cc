@@ -1,134 +1,91 @@
 #include "cellblock/client.h"
 
-#include <unistd.h>
+#include <poll.h>
 
-#include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <memory>
-#include <optional>
-#include <thread>
-#include <type_traits>
 #include <utility>
 
-#include "cellblock/session.h"
 #include "client/connection/call_clock.h"
+#include "client/lib/client_core.h"
 #include "client/lib/kept_for_good.h"
 #include "client/lib/unusable.h"
 #include "policy/base/result.h"
 
 namespace cellblock::client {
 
-struct Client::Impl {
-  explicit Impl(Options options) : session(context.get_executor(), std::move(options)) {}
-
-  // Starts an operation and runs the context until it has completed.
-  template <class T, class Start>
-  Result<T> wait(Start start) {
-    std::optional<Result<T>> result;
-    start([&result](Result<T> outcome) { result = std::move(outcome); });
-    while (!result) {
-      context.restart();
-      context.run_one();
-    }
-    return *std::move(result);
-  }
-
-  // The same for an operation that the token ends early.
-  template <class T, class Start>
-  Result<T> wait(const std::stop_token& stop, Start start) {
-    // What the token's thread posts may run only after this operation is over.
-    const auto waiting = std::make_shared<bool>(true);
-    const std::stop_callback on_stop(stop, [this, waiting] {
-      boost::asio::post(context, [this, waiting] {
-        if (*waiting) session.cancel_all();
-      });
-    });
-    auto result = wait<T>(std::move(start));
-    *waiting = false;
-    return result;
-  }
-
-  class Use;
-  template <class Act>
-  static std::invoke_result_t<Act, Impl&> use(std::shared_ptr<Impl> impl, Act act);
-
-  bool is_of_other_process() const { return process != ::getpid(); }
-
-  // False: a call runs, of another thread or of the handler that this is called from.
-  bool take() {
-    std::thread::id nobody;
-    return user.compare_exchange_strong(nobody, std::this_thread::get_id());
-  }
-  void give_back() { user = std::thread::id(); }
-
-  // The session is the calling thread's: this one's where a handler closes, or another's, which
-  // does it then.
-  void close() {
-    if (user == std::this_thread::get_id()) return session.close();
-    close_wanted = true;
-    close_if_wanted();
-    if (!close_wanted) return;
-    boost::asio::post(context, [this] {
-      if (close_wanted.exchange(false)) session.close();
-    });
-    close_if_wanted();
-  }
-
-  void close_if_wanted() {
-    while (close_wanted && take()) {
-      if (close_wanted.exchange(false)) session.close();
-      give_back();
-    }
-  }
-
-  static void release(std::shared_ptr<Impl> impl) {
-    if (!impl->is_of_other_process()) return impl->close();
-    {
-      const Session closed = std::move(impl->session);
-    }
-    keep_for_good(std::move(impl));
-  }
-
-  boost::asio::io_context context{1};
-  Session session;
-  std::atomic<std::thread::id> user;  ///< whose call runs
-  std::atomic<bool> close_wanted = false;
-  const pid_t process = ::getpid();
-};
-
 namespace {
 
-Error in_use() {
-  return {.code = ErrorCode::in_use,
-          .text = "the client is in another call already; a handler must not call into its own"};
+using PollClock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// poll() counts in an int; whoever has to wait longer does it twice.
+int poll_timeout(milliseconds wait) {
+  if (wait == no_deadline) return -1;
+  return static_cast<int>(
+      std::min<milliseconds::rep>(wait.count(), std::numeric_limits<int>::max()));
+}
+
+milliseconds until(Connection::TimePoint end) {
+  if (end == Connection::TimePoint::max()) return no_deadline;
+  return std::max(std::chrono::ceil<milliseconds>(end - PollClock::now()), milliseconds(0));
 }
 
 }  // namespace
 
-// For the length of a function nothing else is done with the client.
-class Client::Impl::Use {
- public:
-  explicit Use(Impl& impl) : impl_(impl) {}
-  ~Use() {
-    impl_.give_back();
-    impl_.close_if_wanted();
+void Client::Impl::wait_once(TimePoint end) {
+  pollfd waited{.fd = connection.descriptor(), .events = connection.events(), .revents = 0};
+  (void)::poll(&waited, 1, poll_timeout(std::min(connection.timeout(), until(end))));
+  (void)connection.process();
+}
+
+std::optional<Error> Client::Impl::why_unusable(const std::shared_ptr<Impl>& impl) {
+  if (!impl) return moved_from();
+  if (impl->connection.is_of_other_process()) return of_other_process();
+  return std::nullopt;
+}
+
+Error Client::Impl::in_use() {
+  return {.code = ErrorCode::in_use,
+          .text = "the client is in another call already; a handler must not call into its own"};
+}
+
+// False: a call runs, of another thread or of the handler that this is called from.
+bool Client::Impl::take() {
+  std::thread::id nobody;
+  return user_.compare_exchange_strong(nobody, std::this_thread::get_id());
+}
+
+void Client::Impl::give_back() { user_ = std::thread::id(); }
+
+// The connection is the calling thread's: this one's where a handler closes, or another's, which
+// does it then.
+void Client::Impl::close() {
+  if (is_mine()) return connection.close();
+  close_wanted_ = true;
+  close_if_wanted();
+  if (!close_wanted_) return;
+  connection.post([this] {
+    if (close_wanted_.exchange(false)) connection.close();
+  });
+  close_if_wanted();
+}
+
+void Client::Impl::close_if_wanted() {
+  while (close_wanted_ && take()) {
+    if (close_wanted_.exchange(false)) connection.close();
+    give_back();
   }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+}
 
- private:
-  Impl& impl_;
-};
-
-// A copy of the pointer: a handler may destroy the client that it is called from.
-template <class Act>
-std::invoke_result_t<Act, Client::Impl&> Client::Impl::use(std::shared_ptr<Impl> impl, Act act) {
-  if (!impl) return std::unexpected(moved_from());
-  if (impl->is_of_other_process()) return std::unexpected(of_other_process());
-  if (!impl->take()) return std::unexpected(in_use());
-  const Use now(*impl);
-  return act(*impl);
+void Client::Impl::release(std::shared_ptr<Impl> impl) {
+  if (!impl->connection.is_of_other_process()) return impl->close();
+  {
+    const Connection closed = std::move(impl->connection);
+  }
+  keep_for_good(std::move(impl));
 }
 
 Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -145,7 +102,7 @@ Client& Client::operator=(Client&& other) noexcept {
 Result<Client> Client::connect(Options options) {
   const auto impl = std::make_shared<Impl>(std::move(options));
   CELLBLOCK_CHECK(Impl::use(impl, [](Impl& on) {
-    return on.wait<void>([&](auto done) { on.session.connect(std::move(done)); });
+    return on.wait<void>([&](auto done) { on.connection.connect(std::move(done)); });
   }));
   return Client(impl);
 }
@@ -158,22 +115,24 @@ Result<Attached> Client::attach(std::string_view server, const AttachOptions& wi
                                 const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
     return on.wait<Attached>(options.stop, [&](auto done) {
-      on.session.attach(server, with, options.timeout, std::move(done));
+      on.connection.attach(server, with, options.timeout, std::move(done));
     });
   });
 }
 
 Result<std::string> Client::initialize(const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
-    return on.wait<std::string>(
-        options.stop, [&](auto done) { on.session.initialize(options.timeout, std::move(done)); });
+    return on.wait<std::string>(options.stop, [&](auto done) {
+      on.connection.initialize(options.timeout, std::move(done));
+    });
   });
 }
 
 Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
-    return on.wait<std::vector<Tool>>(
-        options.stop, [&](auto done) { on.session.list_tools(options.timeout, std::move(done)); });
+    return on.wait<std::vector<Tool>>(options.stop, [&](auto done) {
+      on.connection.list_tools(options.timeout, std::move(done));
+    });
   });
 }
 
@@ -181,7 +140,7 @@ Result<ToolResult> Client::call_tool(std::string_view tool, std::string_view arg
                                      const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
     return on.wait<ToolResult>(
-        [&](auto done) { on.session.call_tool(tool, arguments, options, std::move(done)); });
+        [&](auto done) { on.connection.call_tool(tool, arguments, options, std::move(done)); });
   });
 }
 
@@ -189,32 +148,34 @@ Result<std::string> Client::request(std::string_view method, std::string_view pa
                                     const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
     return on.wait<std::string>(
-        [&](auto done) { on.session.request(method, params, options, std::move(done)); });
+        [&](auto done) { on.connection.request(method, params, options, std::move(done)); });
   });
 }
 
 Result<void> Client::notify(std::string_view method, std::string_view params) {
-  return Impl::use(impl_, [&](Impl& on) { return on.session.notify(method, params); });
+  return Impl::use(impl_, [&](Impl& on) { return on.connection.notify(method, params); });
 }
 
 Result<Attached> Client::reconnect(const ReconnectOptions& with, const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
     return on.wait<Attached>(options.stop,
-                             [&](auto done) { on.session.reconnect(with, std::move(done)); });
+                             [&](auto done) { on.connection.reconnect(with, std::move(done)); });
   });
 }
 
 Result<void> Client::serve_for(std::chrono::milliseconds duration) {
   return Impl::use(impl_, [&](Impl& on) -> Result<void> {
-    on.context.restart();
-    on.context.run_until(CallClock::after(std::chrono::steady_clock::now(), duration));
+    const auto end = CallClock::after(PollClock::now(), duration);
+    do {
+      on.wait_once(end);
+    } while (on.connection.is_active() && PollClock::now() < end);
     return {};
   });
 }
 
 void Client::close() {
   const auto impl = impl_;
-  if (impl && !impl->is_of_other_process()) impl->close();
+  if (impl && !impl->connection.is_of_other_process()) impl->close();
 }
 
 }  // namespace cellblock::client

@@ -9,18 +9,19 @@ namespace cellblock::client {
 
 using std::chrono::milliseconds;
 
-Reconnecting::Reconnecting(const std::shared_ptr<Session::Impl>& session,
+Reconnecting::Reconnecting(const std::shared_ptr<Connection::Impl>& session,
                            const ReconnectOptions& options, Completion<Attached> done)
     : session_(session),
       options_(options),
       done_(std::move(done)),
-      timer_(session->executor),
+      reactor_(session->reactor),
+      timer_(reactor_),
       chance_(std::random_device{}()),
       next_wait_(std::min(options.first_wait, options.longest_wait)),
       greets_(session->is_initialized) {}
 
 // None: it has been stopped, or its session has gone.
-std::shared_ptr<Session::Impl> Reconnecting::running() const {
+std::shared_ptr<Connection::Impl> Reconnecting::running() const {
   return done_ ? session_.lock() : nullptr;
 }
 
@@ -70,11 +71,9 @@ void Reconnecting::failed(const Error& why) {
 void Reconnecting::wait() {
   const auto half = next_wait_ / 2;
   std::uniform_int_distribution<milliseconds::rep> some(0, std::max(half, milliseconds(0)).count());
-  timer_.expires_after(next_wait_ - milliseconds(some(chance_)));
+  const auto this_time = next_wait_ - milliseconds(some(chance_));
   next_wait_ = std::min(next_wait_ * 2, options_.longest_wait);
-  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-    if (!error) self->attempt();
-  });
+  timer_.expires_after(this_time, [self = shared_from_this()] { self->attempt(); });
 }
 
 void Reconnecting::stop(const Error& why) {
@@ -88,8 +87,7 @@ void Reconnecting::finish(Result<Attached> result) {
   const auto session = session_.lock();
   if (session && session->reconnecting.get() == this) session->reconnecting = nullptr;
   if (session && !result) session->channel->close();
-  boost::asio::post(
-      timer_.get_executor(),
+  reactor_->post(
       [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <random>
 
-#include "client/lib/session_core.h"
+#include "client/lib/connection_core.h"
 
-/// A session's way back after a lost connection: connects, attaches and says hello as it did
+/// A connection's way back after a lost connection: connects, attaches and says hello as it did
 /// before, a bounded number of times. No call is made again.
 namespace cellblock::client {
 
 class Reconnecting : public std::enable_shared_from_this<Reconnecting> {
  public:
-  Reconnecting(const std::shared_ptr<Session::Impl>& session, const ReconnectOptions& options,
+  Reconnecting(const std::shared_ptr<Connection::Impl>& session, const ReconnectOptions& options,
                Completion<Attached> done);
 
   void start() { attempt(); }
@@ -26,12 +25,13 @@ class Reconnecting : public std::enable_shared_from_this<Reconnecting> {
   void failed(const Error& why);
   void wait();
   void finish(Result<Attached> result);
-  std::shared_ptr<Session::Impl> running() const;
+  std::shared_ptr<Connection::Impl> running() const;
 
-  std::weak_ptr<Session::Impl> session_;
+  std::weak_ptr<Connection::Impl> session_;
   ReconnectOptions options_;
   Completion<Attached> done_;  ///< none: it has ended
-  boost::asio::steady_timer timer_;
+  std::shared_ptr<Reactor> reactor_;
+  ReactorTimer timer_;
   std::minstd_rand chance_;
   unsigned attempts_ = 0;
   std::chrono::milliseconds next_wait_;

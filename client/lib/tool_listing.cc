@@ -19,7 +19,7 @@ milliseconds until(Clock::time_point end) {
 }
 
 struct Listing {
-  std::weak_ptr<Session::Impl> session;  ///< one that is gone asks for no further page
+  std::weak_ptr<Connection::Impl> session;  ///< one that is gone asks for no further page
   Limits limits;
   Clock::time_point end;
   Completion<std::vector<Tool>> done;
@@ -39,7 +39,8 @@ Result<void> add_page(Listing& listing, ToolPage page) {
   return {};
 }
 
-void list_page(Session::Impl& session, std::unique_ptr<Listing> listing, std::string_view cursor) {
+void list_page(Connection::Impl& session, std::unique_ptr<Listing> listing,
+               std::string_view cursor) {
   const auto timeout = until(listing->end);
   auto next = [listing = std::move(listing)](Result<std::string> answer) mutable {
     auto page = answer ? read_tool_page(*answer) : std::unexpected(answer.error());
@@ -61,7 +62,7 @@ void list_page(Session::Impl& session, std::unique_ptr<Listing> listing, std::st
 
 }  // namespace
 
-void list_all_tools(const std::shared_ptr<Session::Impl>& session, milliseconds timeout,
+void list_all_tools(const std::shared_ptr<Connection::Impl>& session, milliseconds timeout,
                     Completion<std::vector<Tool>> done) {
   auto listing = std::make_unique<Listing>(
       session, session->options.limits, CallClock::after(Clock::now(), timeout), std::move(done));

@@ -24,6 +24,8 @@ DOCUMENTS = [
     ("docs/http.md", "own"),
     ("docs/metrics.md", "own"),
     ("docs/client-library.md", "host"),
+    ("docs/client/cpp.md", "host"),
+    ("docs/client/c.md", "host"),
     ("examples/agent_host/README.md", "host"),
     ("docs/systemd.md", "host"),
     ("examples/README.md", "host"),

@@ -58,6 +58,8 @@ cc=${CC:-cc}
 # shellcheck disable=SC2086
 "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/examples/minimal_host.c" $flags -o "$work/minimal_host_c"
 # shellcheck disable=SC2086
+"$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/examples/poll_host.c" $flags -o "$work/poll_host"
+# shellcheck disable=SC2086
 "$cxx" -std=c++23 -fsyntax-only -I"$source/examples/agent_host" $flags "$source/examples/agent_host/agent.cc"
 echo "a host in C and the one with an agent are built with it too"
 
@@ -68,19 +70,19 @@ for header in "$prefix"/include/cellblock/*.h; do
     "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c++ - || { echo "$header"; exit 1; }
 done
 # shellcheck disable=SC2086
-echo '#include <cellblock/cellblock.h>' |
+echo '#include <cellblock/cellblock_async.h>' |
   "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $flags -x c -
 echo "each header stands alone"
 
-# The library shows the functions that the C header declares, and no others of that name.
+# The library shows the functions that the C headers declare, and no others of that name.
 library=$(dirname "$pc")
 if command -v nm >/dev/null; then
   nm -D --defined-only "$library/libcellblock-client.so" | sed 's/.* //' | grep '^cellblock_' | sort >"$work/shown"
-  tr '\n' ' ' <"$prefix/include/cellblock/cellblock.h" | grep -o 'CELLBLOCK_CLIENT_API [^;(]*(' |
+  cat "$prefix/include/cellblock/cellblock.h" "$prefix/include/cellblock/cellblock_async.h" | tr '\n' ' ' | grep -o 'CELLBLOCK_CLIENT_API [^;(]*(' |
     grep -o 'cellblock_[a-z_]*($' | tr -d '(' | sort >"$work/declared"
   diff "$work/declared" "$work/shown"
   [ "$(wc -l <"$work/shown")" -gt 40 ]
-  echo "the library shows what the C header declares"
+  echo "the library shows what the C headers declare"
 fi
 
 hosts="$work/app/build/minimal_host $work/minimal_host $work/minimal_host_c"

@@ -98,7 +98,7 @@ class Headers(unittest.TestCase):
                 self.assertEqual(len(errors), 2)  # and that the rest is not read
 
     def test_that_of_c_is_c99_and_any_cxx(self):
-        text = "#include <cellblock/cellblock.h>\nint main(void) { return 0; }\n"
+        text = "#include <cellblock/cellblock_async.h>\nint main(void) { return 0; }\n"
         for compiler in COMPILERS:
             self.assertEqual(compiled(compiler, text, "c++11"), "")
             self.assertEqual(compiled(compiler, text, "c99", "c"), "")

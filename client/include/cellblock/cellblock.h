@@ -7,7 +7,8 @@
 #include "cellblock/export.h"
 
 /// The C interface (C99) of libcellblock-client, for programs in C and for other languages: what
-/// client.h is for C++. Blocking calls, each with a deadline.
+/// client.h is for C++. Blocking calls, each with a deadline. For a loop of the host's own:
+/// cellblock_async.h, with the same clients.
 ///
 /// Handles are opaque. Who gets one by a `_new` function or a pointer to a pointer owns it and
 /// frees it by the `_free` function of its kind; null is nothing to free. What a getter returns
@@ -21,11 +22,12 @@
 /// says so: a null one is CELLBLOCK_INVALID_ARGUMENT, and a null handle has empty getters.
 ///
 /// Threads: one thread at a time for one client and what it was made of; different clients know
-/// nothing of each other. Only cellblock_cancel() is for any thread. Callbacks run on the calling
-/// thread, inside whichever function waits; what they are handed is gone when they return, unless
-/// it says otherwise. A callback that calls a function with the same client is CELLBLOCK_IN_USE,
-/// but cellblock_cancel() and cellblock_client_free() are for callbacks too: what waits then
-/// returns CELLBLOCK_CANCELLED.
+/// nothing of each other. For any thread are cellblock_cancel(), and decisions and replies that
+/// were kept. Callbacks run on the calling thread, inside whichever function waits; what they are
+/// handed is gone when they return, unless it says otherwise. A callback that calls a function with
+/// the same client is CELLBLOCK_IN_USE, but cellblock_cancel(), the functions of cellblock_async.h
+/// that do not wait, and cellblock_client_free() are for callbacks too: what waits then returns
+/// CELLBLOCK_CANCELLED.
 ///
 /// After fork() a client belongs to the parent: in the child every function with it is
 /// CELLBLOCK_OTHER_PROCESS, and cellblock_client_free() closes the descriptor and nothing more.
@@ -210,7 +212,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_connect(const cellblock_options* o
                                                       cellblock_client** client,
                                                       cellblock_error** error);
 /// Ends the connection, if it has not ended. No other thread may be in a function with the client.
-/// A callback may free the client that it is called by.
+/// A callback may free the client that it is called by. Completions that wait are called, here or
+/// when that callback has returned.
 CELLBLOCK_CLIENT_API void cellblock_client_free(cellblock_client* client);
 
 /// From any thread: ends what another thread is waiting for with this client, which then returns

@@ -10,7 +10,7 @@
 #include "cellblock/types.h"
 
 /// The synchronous face: one connection, blocking calls with a deadline.
-/// For more than one call at a time use session.h.
+/// For more than one call at a time use connection.h, or session.h.
 ///
 /// Threads: one thread at a time; a call beside another one is refused (`in_use`). From any thread:
 /// a std::stop_token, close(), and the answer to an approval or to a question of the server.
@@ -24,6 +24,9 @@ namespace cellblock::client {
 
 class CELLBLOCK_CLIENT_API Client {
  public:
+  struct Impl;  ///< the library's own
+  explicit Client(std::shared_ptr<Impl> impl);
+
   /// See Session::connect for what is proved first.
   static Result<Client> connect(Options options = {});
   ~Client();
@@ -52,8 +55,6 @@ class CELLBLOCK_CLIENT_API Client {
   void close();
 
  private:
-  struct Impl;
-  explicit Client(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;  ///< also of the call that waits: a handler may destroy the client
 };
 

@@ -1,4 +1,4 @@
-#include "client/lib/session_core.h"
+#include "client/lib/connection_core.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,17 @@
 
 namespace cellblock::client {
 
-namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
 Error cancelled_by_caller() {
   return {.code = ErrorCode::cancelled, .text = "cancelled by the caller"};
+}
+
+Error called_in_permission() {
+  return {.code = ErrorCode::in_use,
+          .text = "on_permission decides about a request, and must not make another one"};
 }
 
 Error denied(std::string_view who, const std::string& reason) {
@@ -32,14 +36,13 @@ bool wants_progress(const CallOptions& how) { return how.on_progress || how.at_m
 
 }  // namespace
 
-Session::Impl::Impl(asio::any_io_executor where, Options chosen)
-    : executor(std::move(where)),
-      options(std::move(chosen)),
+Connection::Impl::Impl(Options chosen)
+    : options(std::move(chosen)),
       conversation(options.limits),
       gate(options.permission, options.on_permission),
-      channel(std::make_shared<Channel>(executor, options.limits)) {}
+      channel(std::make_shared<Channel>(reactor, options.limits)) {}
 
-void Session::Impl::connect(Completion<void> done) {
+void Connection::Impl::connect(Completion<void> done) {
   if (auto checked = check_options(options); !checked) return post<void>(std::move(done), checked);
   auto handlers = Channel::Handlers{.line =
                                         [weak = weak_from_this()](std::string_view line) {
@@ -57,21 +60,21 @@ void Session::Impl::connect(Completion<void> done) {
   const auto path = options.socket.empty() ? default_socket_path() : options.socket;
   // A channel is for one connection.
   channel->close();
-  channel = std::make_shared<Channel>(executor, options.limits);
+  channel = std::make_shared<Channel>(reactor, options.limits);
   farewell.reset();
   channel->connect(path, std::move(handlers), std::move(done));
 }
 
-Result<void> Session::Impl::send(std::string line, OwnedFd attached) {
+Result<void> Connection::Impl::send(std::string line, OwnedFd attached) {
   const auto seen = options.on_frame ? line.substr(0, line.size() - 1) : std::string();
   CELLBLOCK_CHECK(channel->send(std::move(line), std::move(attached)));
   if (options.on_frame) run("on_frame", [&] { options.on_frame(FrameDirection::to_daemon, seen); });
   return {};
 }
 
-CallId Session::Impl::request(std::string_view method, std::string_view params,
-                              const CallOptions& how, Completion<std::string> done,
-                              OwnedFd attached) {
+CallId Connection::Impl::request(std::string_view method, std::string_view params,
+                                 const CallOptions& how, Completion<std::string> done,
+                                 OwnedFd attached) {
   const auto fail = [&](Error why) {
     post<std::string>(std::move(done), std::unexpected(std::move(why)));
     return CallId::none;
@@ -79,7 +82,10 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   auto object = wants_progress(how) ? with_progress_token(params, conversation.next_id())
                                     : std::string(params);
   if (!object) return fail(object.error());
+  if (is_judging) return fail(called_in_permission());
+  is_judging = true;
   auto judged = gate.judge(attachment ? attachment->server : "", method, *object);
+  is_judging = false;
   if (!judged) return fail(judged.error());
   if (judged->failure) report(*judged->failure);
   const auto& decision = judged->decision;
@@ -90,7 +96,7 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   auto opened = conversation.open(method, *object);
   if (!opened) return fail(opened.error());
   const auto id = opened->id;
-  auto& call = calls.try_emplace(id, executor, how, std::move(done)).first->second;
+  auto& call = calls.try_emplace(id, reactor, how, std::move(done)).first->second;
   if (decision.verdict == Verdict::allow) {
     if (!send_call(id, std::move(opened->line), std::move(attached))) return CallId::none;
   } else {
@@ -101,7 +107,7 @@ CallId Session::Impl::request(std::string_view method, std::string_view params,
   return CallId{id};
 }
 
-bool Session::Impl::send_call(std::uint64_t id, std::string line, OwnedFd attached) {
+bool Connection::Impl::send_call(std::uint64_t id, std::string line, OwnedFd attached) {
   if (auto gone = send(std::move(line), std::move(attached)); !gone) {
     (void)conversation.give_up(id, {});  // never sent: there is nobody to tell
     complete(id, std::unexpected(farewell.value_or(gone.error())));
@@ -111,22 +117,22 @@ bool Session::Impl::send_call(std::uint64_t id, std::string line, OwnedFd attach
   return true;
 }
 
-void Session::Impl::hold(std::uint64_t id, CallToApprove call) {
-  auto deliver = [where = executor, weak = weak_from_this(), id](Decision decision) {
-    asio::post(where, [weak, id, decision = std::move(decision)] {
+void Connection::Impl::hold(std::uint64_t id, CallToApprove call) {
+  auto deliver = [where = reactor, weak = weak_from_this(), id](Decision decision) {
+    where->post([weak, id, decision = std::move(decision)] {
       if (const auto self = weak.lock()) self->approved(id, decision);
     });
   };
   const auto pending = std::make_shared<PendingApproval>(std::move(deliver));
   calls.at(id).approval = pending;
   set_timer(id, CallClock::after(Clock::now(), options.approval_timeout));
-  asio::post(executor, [weak = weak_from_this(), id, pending, call = std::move(call)] {
+  reactor->post([weak = weak_from_this(), id, pending, call = std::move(call)] {
     const auto self = weak.lock();
     if (self && self->calls.contains(id)) self->ask_for_approval(call, pending);
   });
 }
 
-void Session::Impl::approved(std::uint64_t id, const Decision& decision) {
+void Connection::Impl::approved(std::uint64_t id, const Decision& decision) {
   const auto found = calls.find(id);
   if (found == calls.end() || found->second.held.empty()) return;
   if (decision.verdict != Verdict::allow) {
@@ -136,7 +142,7 @@ void Session::Impl::approved(std::uint64_t id, const Decision& decision) {
 }
 
 // Whoever saw the line leave may have ended the call.
-void Session::Impl::sent(std::uint64_t id) {
+void Connection::Impl::sent(std::uint64_t id) {
   const auto found = calls.find(id);
   if (found == calls.end()) return;
   auto& call = found->second;
@@ -145,35 +151,31 @@ void Session::Impl::sent(std::uint64_t id) {
 }
 
 // From whichever thread stops it.
-void Session::Impl::watch_stop(std::uint64_t id) {
+void Connection::Impl::watch_stop(std::uint64_t id) {
   const auto found = calls.find(id);
   if (found == calls.end() || !found->second.how.stop.stop_possible()) return;
   auto& call = found->second;
-  call.stop.emplace(call.how.stop, [where = executor, weak = weak_from_this(), id] {
-    asio::post(where, [weak, id] {
+  call.stop.emplace(call.how.stop, [where = reactor, weak = weak_from_this(), id] {
+    where->post([weak, id] {
       if (const auto self = weak.lock()) self->give_up(id, cancelled_by_caller());
     });
   });
 }
 
-void Session::Impl::set_timer(std::uint64_t id, CallClock::TimePoint when) {
-  auto& timer = calls.at(id).timer;
-  timer.expires_at(when);
-  timer.async_wait([weak = weak_from_this(), id](const boost::system::error_code& error) {
-    const auto self = weak.lock();
-    if (!error && self) self->expired(id);
+void Connection::Impl::set_timer(std::uint64_t id, CallClock::TimePoint when) {
+  calls.at(id).timer.expires_at(when, [weak = weak_from_this(), id] {
+    if (const auto self = weak.lock()) self->expired(id);
   });
 }
 
-void Session::Impl::expired(std::uint64_t id) {
+void Connection::Impl::expired(std::uint64_t id) {
   const auto found = calls.find(id);
-  // It may have been put off when it was on its way here already.
-  if (found == calls.end() || found->second.timer.expiry() > Clock::now()) return;
+  if (found == calls.end()) return;
   if (!found->second.held.empty()) return give_up(id, denied("nobody answered in time, which", ""));
   give_up(id, {.code = ErrorCode::timed_out, .text = "no answer before the deadline"});
 }
 
-void Session::Impl::give_up(std::uint64_t id, Error why) {
+void Connection::Impl::give_up(std::uint64_t id, Error why) {
   const auto reason =
       why.code == ErrorCode::timed_out ? "deadline passed" : "cancelled by the host";
   const auto found = calls.find(id);
@@ -185,14 +187,14 @@ void Session::Impl::give_up(std::uint64_t id, Error why) {
   complete(id, std::unexpected(std::move(why)));
 }
 
-void Session::Impl::give_up_all(const Error& why) {
+void Connection::Impl::give_up_all(const Error& why) {
   std::vector<std::uint64_t> open;
   open.reserve(calls.size());
   for (const auto& [id, call] : calls) open.push_back(id);
   for (const auto id : open) give_up(id, why);
 }
 
-void Session::Impl::complete(std::uint64_t id, Result<std::string> result) {
+void Connection::Impl::complete(std::uint64_t id, Result<std::string> result) {
   auto call = calls.extract(id);
   if (call.empty()) return;
   auto& over = call.mapped();
@@ -201,29 +203,29 @@ void Session::Impl::complete(std::uint64_t id, Result<std::string> result) {
   post(std::move(over.done), std::move(result));
 }
 
-void Session::Impl::ended(const Error& why) {
+void Connection::Impl::ended(const Error& why) {
   const Error told = farewell.value_or(why);
   // What each attempt meets is the affair of reconnecting.
   if (options.on_ended && !reconnecting) run("on_ended", [&] { options.on_ended(told); });
   fail_all(told);
 }
 
-void Session::Impl::fail_all(const Error& why) {
+void Connection::Impl::fail_all(const Error& why) {
   take_all_questions_back();
   for (const auto id : conversation.give_up_all()) complete(id, std::unexpected(why));
 }
 
-void Session::Impl::drop_connection(const Error& why) {
+void Connection::Impl::drop_connection(const Error& why) {
   channel->close();
   fail_all(why);
 }
 
-void Session::Impl::close(const Error& why) {
+void Connection::Impl::close(const Error& why) {
   if (const auto going = std::exchange(reconnecting, nullptr)) going->stop(why);
   drop_connection(why);
 }
 
-void Session::Impl::handle(std::string_view line) {
+void Connection::Impl::handle(std::string_view line) {
   if (options.on_frame)
     run("on_frame", [&] { options.on_frame(FrameDirection::from_daemon, line); });
   auto event = conversation.receive(line);
@@ -234,19 +236,19 @@ void Session::Impl::handle(std::string_view line) {
   handle(*std::move(event));
 }
 
-bool Session::Impl::handle_long(const LongLine& line) {
+bool Connection::Impl::handle_long(const LongLine& line) {
   auto event = conversation.skipped(line);
   if (event) handle(*std::move(event));
   return event.has_value();
 }
 
-void Session::Impl::handle(Event event) {
+void Connection::Impl::handle(Event event) {
   std::visit([this](auto&& what) { handle(std::forward<decltype(what)>(what)); }, std::move(event));
 }
 
-void Session::Impl::handle(Answered answer) { complete(answer.id, std::move(answer.result)); }
+void Connection::Impl::handle(Answered answer) { complete(answer.id, std::move(answer.result)); }
 
-void Session::Impl::handle(const Notified& notification) {
+void Connection::Impl::handle(const Notified& notification) {
   if (options.on_notification) {
     run("on_notification",
         [&] { options.on_notification(notification.method, notification.params); });
@@ -258,7 +260,7 @@ void Session::Impl::handle(const Notified& notification) {
   tell_notices(notification);
 }
 
-void Session::Impl::tell_notices(const Notified& notification) {
+void Connection::Impl::tell_notices(const Notified& notification) {
   // A copy: a handler may end the session.
   const auto tell = options.notices;
   if (tell.on_log && notification.method == mcp::notification::log_message) {
@@ -278,7 +280,7 @@ void Session::Impl::tell_notices(const Notified& notification) {
   }
 }
 
-void Session::Impl::tell_progress(const Notified& notification) {
+void Connection::Impl::tell_progress(const Notified& notification) {
   const auto read = read_progress(notification.params);
   const auto found = read ? calls.find(read->token) : calls.end();
   if (found == calls.end() || !wants_progress(found->second.how)) return;
@@ -293,13 +295,13 @@ void Session::Impl::tell_progress(const Notified& notification) {
   }
 }
 
-void Session::Impl::handle(const FailedUnnamed& failure) {
+void Connection::Impl::handle(const FailedUnnamed& failure) {
   if (calls.empty()) farewell = failure.error;
   fail_all(failure.error);
 }
 
 // For the host's log; one that throws as well is past help.
-void Session::Impl::report(const Error& failure) {
+void Connection::Impl::report(const Error& failure) {
   if (!options.on_handler_failure) return;
   static_cast<void>(failure_of("on_handler_failure", [&] { options.on_handler_failure(failure); }));
 }

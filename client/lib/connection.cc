@@ -1,14 +1,17 @@
-#include "cellblock/session.h"
+#include "cellblock/connection.h"
 
+#include <poll.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "client/connection/options_check.h"
 #include "client/connection/rpc_text.h"
 #include "client/connection/tool_text.h"
 #include "client/connection/workspace_directory.h"
+#include "client/lib/connection_core.h"
 #include "client/lib/kept_for_good.h"
 #include "client/lib/reconnecting.h"
-#include "client/lib/session_core.h"
 #include "client/lib/tool_listing.h"
 #include "client/lib/unusable.h"
 #include "policy/base/result.h"
@@ -25,7 +28,7 @@ Error closed_by_caller() {
   return {.code = ErrorCode::cancelled, .text = "the session was closed"};
 }
 
-using Shared = std::shared_ptr<Session::Impl>;
+using Shared = std::shared_ptr<Connection::Impl>;
 
 std::optional<Error> why_unusable(const Shared& impl) {
   if (!impl) return moved_from();
@@ -33,30 +36,32 @@ std::optional<Error> why_unusable(const Shared& impl) {
   return std::nullopt;
 }
 
-// Shared, since a handler may destroy the session that it is called from. Where nothing can be done
-// with it, `done` hears why.
+// Shared, since a handler may destroy the connection that it is called from. Where nothing can be
+// done with it, nothing will run later either: `done` hears why.
 template <class T>
-Shared usable(const boost::asio::any_io_executor& executor, const Shared& impl,
-              Completion<T>& done) {
+Shared usable(const Shared& impl, Completion<T>& done) {
   auto why = why_unusable(impl);
   if (!why) return impl;
-  boost::asio::post(executor, [done = std::move(done), why = *std::move(why)]() mutable {
-    done(std::unexpected(std::move(why)));
-  });
+  if (done) done(std::unexpected(*std::move(why)));
   return nullptr;
 }
 
 void release(Shared impl) {
   if (!impl) return;
-  if (!impl->is_of_other_process()) return impl->close(closed_by_caller());
-  impl->channel->abandon();
-  keep_for_good(std::move(impl));
+  if (impl->is_of_other_process()) {
+    impl->channel->abandon();
+    impl->reactor->abandon();
+    return keep_for_good(std::move(impl));
+  }
+  impl->close(closed_by_caller());
+  while (failure_of("a completion", [&] { impl->reactor->drain(); })) {
+  }
 }
 
 }  // namespace
 
-void Session::Impl::attach(std::string_view server, const AttachOptions& with, milliseconds timeout,
-                           Completion<Attached> done) {
+void Connection::Impl::attach(std::string_view server, const AttachOptions& with,
+                              milliseconds timeout, Completion<Attached> done) {
   auto workspace = workspace_of(with);
   if (!workspace) return post<Attached>(std::move(done), std::unexpected(workspace.error()));
   auto finish = [done = std::move(done)](Result<std::string> answer) mutable {
@@ -76,7 +81,7 @@ void Session::Impl::attach(std::string_view server, const AttachOptions& with, m
           std::move(*workspace));
 }
 
-void Session::Impl::initialize(milliseconds timeout, Completion<std::string> done) {
+void Connection::Impl::initialize(milliseconds timeout, Completion<std::string> done) {
   auto params = initialize_params(options);
   if (!params) return post<std::string>(std::move(done), std::unexpected(params.error()));
   auto finish = [weak = weak_from_this(),
@@ -92,7 +97,7 @@ void Session::Impl::initialize(milliseconds timeout, Completion<std::string> don
   request(mcp::method::initialize, *params, {.timeout = timeout}, std::move(finish));
 }
 
-void Session::Impl::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
+void Connection::Impl::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
   if (auto checked = check_reconnect(with); !checked) {
     return post<Attached>(std::move(done), std::unexpected(checked.error()));
   }
@@ -107,55 +112,73 @@ void Session::Impl::reconnect(const ReconnectOptions& with, Completion<Attached>
   reconnecting->start();
 }
 
-Session::Session(boost::asio::any_io_executor executor, Options options)
-    : executor_(executor), impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
-Session::~Session() { release(std::move(impl_)); }
-Session::Session(Session&& other) noexcept
-    : executor_(other.executor_), impl_(std::move(other.impl_)) {}
-Session& Session::operator=(Session&& other) noexcept {
-  if (this == &other) return *this;
-  release(std::exchange(impl_, std::move(other.impl_)));
-  executor_ = other.executor_;
+Connection::Connection(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
+Connection::~Connection() { release(std::move(impl_)); }
+Connection::Connection(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&& other) noexcept {
+  if (this != &other) release(std::exchange(impl_, std::move(other.impl_)));
   return *this;
 }
 
-void Session::connect(Completion<void> done) {
-  if (const auto impl = usable(executor_, impl_, done)) impl->connect(std::move(done));
+int Connection::descriptor() const { return why_unusable(impl_) ? -1 : impl_->reactor->fd(); }
+
+short Connection::events() const { return POLLIN; }
+
+Connection::TimePoint Connection::deadline() const {
+  return why_unusable(impl_) ? TimePoint::max()
+                             : impl_->reactor->deadline().value_or(TimePoint::max());
 }
 
-void Session::attach(std::string_view server, milliseconds deadline, Completion<Attached> done) {
-  attach(server, AttachOptions{}, deadline, std::move(done));
+milliseconds Connection::timeout() const {
+  if (why_unusable(impl_)) return no_deadline;
+  if (impl_->reactor->has_tasks()) return milliseconds(0);
+  const auto end = deadline();
+  if (end == TimePoint::max()) return no_deadline;
+  const auto left = std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now());
+  return std::max(left, milliseconds(0));
 }
 
-void Session::attach(std::string_view server, const AttachOptions& with, milliseconds deadline,
-                     Completion<Attached> done) {
-  if (const auto impl = usable(executor_, impl_, done)) {
-    impl->attach(server, with, deadline, std::move(done));
-  }
+bool Connection::is_active() const {
+  if (why_unusable(impl_)) return false;
+  const auto& reactor = *impl_->reactor;
+  return reactor.is_watching() || reactor.deadline() || reactor.has_tasks();
 }
 
-void Session::initialize(milliseconds deadline, Completion<std::string> done) {
-  if (const auto impl = usable(executor_, impl_, done)) impl->initialize(deadline, std::move(done));
+Result<void> Connection::process() {
+  const auto impl = impl_;
+  if (auto why = why_unusable(impl)) return std::unexpected(*std::move(why));
+  impl->reactor->process();
+  return {};
 }
 
-void Session::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
-  if (const auto impl = usable(executor_, impl_, done)) impl->reconnect(with, std::move(done));
+void Connection::post(std::function<void()> task) const {
+  if (!why_unusable(impl_)) impl_->reactor->post(std::move(task));
 }
 
-void Session::list_tools(milliseconds deadline, Completion<std::vector<Tool>> done) {
-  if (const auto impl = usable(executor_, impl_, done)) {
-    list_all_tools(impl, deadline, std::move(done));
-  }
+void Connection::connect(Completion<void> done) {
+  if (const auto impl = usable(impl_, done)) impl->connect(std::move(done));
 }
 
-CallId Session::call_tool(std::string_view tool, std::string_view arguments, milliseconds deadline,
-                          Completion<ToolResult> done) {
-  return call_tool(tool, arguments, CallOptions{.timeout = deadline}, std::move(done));
+void Connection::attach(std::string_view server, const AttachOptions& with, milliseconds deadline,
+                        Completion<Attached> done) {
+  if (const auto impl = usable(impl_, done)) impl->attach(server, with, deadline, std::move(done));
 }
 
-CallId Session::call_tool(std::string_view tool, std::string_view arguments,
-                          const CallOptions& options, Completion<ToolResult> done) {
-  const auto impl = usable(executor_, impl_, done);
+void Connection::initialize(milliseconds deadline, Completion<std::string> done) {
+  if (const auto impl = usable(impl_, done)) impl->initialize(deadline, std::move(done));
+}
+
+void Connection::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
+  if (const auto impl = usable(impl_, done)) impl->reconnect(with, std::move(done));
+}
+
+void Connection::list_tools(milliseconds deadline, Completion<std::vector<Tool>> done) {
+  if (const auto impl = usable(impl_, done)) list_all_tools(impl, deadline, std::move(done));
+}
+
+CallId Connection::call_tool(std::string_view tool, std::string_view arguments,
+                             const CallOptions& options, Completion<ToolResult> done) {
+  const auto impl = usable(impl_, done);
   if (!impl) return CallId::none;
   auto params = tool_call_params(tool, arguments);
   if (!params) {
@@ -169,31 +192,26 @@ CallId Session::call_tool(std::string_view tool, std::string_view arguments,
       });
 }
 
-CallId Session::request(std::string_view method, std::string_view params, milliseconds deadline,
-                        Completion<std::string> done) {
-  return request(method, params, CallOptions{.timeout = deadline}, std::move(done));
-}
-
-CallId Session::request(std::string_view method, std::string_view params,
-                        const CallOptions& options, Completion<std::string> done) {
-  const auto impl = usable(executor_, impl_, done);
+CallId Connection::request(std::string_view method, std::string_view params,
+                           const CallOptions& options, Completion<std::string> done) {
+  const auto impl = usable(impl_, done);
   return impl ? impl->request(method, params, options, std::move(done)) : CallId::none;
 }
 
-Result<void> Session::notify(std::string_view method, std::string_view params) {
+Result<void> Connection::notify(std::string_view method, std::string_view params) {
   const auto impl = impl_;
   if (auto why = why_unusable(impl)) return std::unexpected(*std::move(why));
   return impl->send(CELLBLOCK_TRY(impl->conversation.notify(method, params)));
 }
 
-void Session::cancel(CallId call) {
+void Connection::cancel(CallId call) {
   const auto impl = impl_;
   if (why_unusable(impl)) return;
   impl->give_up(static_cast<std::uint64_t>(call),
                 {.code = ErrorCode::cancelled, .text = "cancelled by the caller"});
 }
 
-void Session::cancel_all() {
+void Connection::cancel_all() {
   const auto impl = impl_;
   if (why_unusable(impl)) return;
   const Error why{.code = ErrorCode::cancelled, .text = "cancelled by the caller"};
@@ -201,9 +219,15 @@ void Session::cancel_all() {
   impl->give_up_all(why);
 }
 
-void Session::close() {
+void Connection::close() {
   const auto impl = impl_;
   if (!why_unusable(impl)) impl->close(closed_by_caller());
 }
+
+void Connection::discard() {
+  if (!why_unusable(impl_)) impl_->reactor->discard();
+}
+
+bool Connection::is_of_other_process() const { return impl_ && impl_->is_of_other_process(); }
 
 }  // namespace cellblock::client

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "client/connection/rpc_text.h"
-#include "client/lib/session_core.h"
+#include "client/lib/connection_core.h"
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
 
@@ -33,7 +33,7 @@ Error too_many_questions() {
 
 }  // namespace
 
-void Session::Impl::handle(const Asked& request) {
+void Connection::Impl::handle(const Asked& request) {
   if (options.on_approval && questions.size() < options.limits.calls_in_flight) {
     auto question = read_question(request.method, request.params);
     if (question) return ask_person(request.id, *std::move(question));
@@ -42,18 +42,18 @@ void Session::Impl::handle(const Asked& request) {
   answer(request.id, answer_at_once(request));
 }
 
-void Session::Impl::handle(const Refused& request) {
+void Connection::Impl::handle(const Refused& request) {
   answer(request.id, std::unexpected(request.why));
 }
 
-void Session::Impl::answer(const std::string& id, const Result<std::string>& result) {
+void Connection::Impl::answer(const std::string& id, const Result<std::string>& result) {
   auto line = conversation.answer(id, result);
   if (!line) line = error_line(id, mcp::internal_error, line.error().text);
   // Full or closed: the asker gives up by itself.
   static_cast<void>(send(*std::move(line)));
 }
 
-Result<std::string> Session::Impl::answer_at_once(const Asked& request) {
+Result<std::string> Connection::Impl::answer_at_once(const Asked& request) {
   if (request.method == mcp::method::ping) return "{}";
   if (options.on_request) {
     Result<std::string> said;
@@ -69,13 +69,13 @@ Result<std::string> Session::Impl::answer_at_once(const Asked& request) {
       Error{.code = ErrorCode::rpc, .text = "Method not found", .rpc_code = mcp::method_not_found});
 }
 
-void Session::Impl::ask_host(const Asked& request) {
+void Connection::Impl::ask_host(const Asked& request) {
   if (requests.contains(request.id) || requests.size() >= options.limits.calls_in_flight) {
     return answer(request.id, std::unexpected(too_many_questions()));
   }
-  auto deliver = [where = executor, weak = weak_from_this(),
+  auto deliver = [where = reactor, weak = weak_from_this(),
                   id = request.id](Result<std::string> result) {
-    boost::asio::post(where, [weak, id, result = std::move(result)] {
+    where->post([weak, id, result = std::move(result)] {
       if (const auto self = weak.lock()) self->host_answered(id, result);
     });
   };
@@ -91,21 +91,21 @@ void Session::Impl::ask_host(const Asked& request) {
   if (failure) answer(std::unexpected(handler_threw()));
 }
 
-void Session::Impl::host_answered(const std::string& id, const Result<std::string>& result) {
+void Connection::Impl::host_answered(const std::string& id, const Result<std::string>& result) {
   if (requests.erase(id) != 0) answer(id, result);
 }
 
-void Session::Impl::ask_for_approval(const CallToApprove& call,
-                                     const std::shared_ptr<PendingApproval>& pending) {
+void Connection::Impl::ask_for_approval(const CallToApprove& call,
+                                        const std::shared_ptr<PendingApproval>& pending) {
   // Held here: see above.
   const auto answer = client::answer_to(pending);
   const auto failure = run("on_approval", [&] { options.on_approval(call, answer); });
   if (failure) answer(Decision::deny(failure->text));
 }
 
-void Session::Impl::ask_person(const std::string& id, ApprovalQuestion question) {
-  auto deliver = [where = executor, weak = weak_from_this(), id](const Decision& decision) {
-    boost::asio::post(where, [weak, id, verdict = decision.verdict] {
+void Connection::Impl::ask_person(const std::string& id, ApprovalQuestion question) {
+  auto deliver = [where = reactor, weak = weak_from_this(), id](const Decision& decision) {
+    where->post([weak, id, verdict = decision.verdict] {
       if (const auto self = weak.lock()) self->person_answered(id, verdict);
     });
   };
@@ -114,16 +114,15 @@ void Session::Impl::ask_person(const std::string& id, ApprovalQuestion question)
   const bool is_ours = calls.contains(about);
   if (is_ours) set_timer(about, CallClock::after(Clock::now(), options.approval_timeout));
   questions[id] = {.pending = pending, .about = is_ours ? about : 0};
-  boost::asio::post(executor,
-                    [weak = weak_from_this(), id, pending, call = std::move(question.call)] {
-                      const auto self = weak.lock();
-                      if (self && self->questions.contains(id)) {
-                        self->ask_for_approval(call, pending);
-                      }
-                    });
+  reactor->post([weak = weak_from_this(), id, pending, call = std::move(question.call)] {
+    const auto self = weak.lock();
+    if (self && self->questions.contains(id)) {
+      self->ask_for_approval(call, pending);
+    }
+  });
 }
 
-void Session::Impl::person_answered(const std::string& id, Verdict verdict) {
+void Connection::Impl::person_answered(const std::string& id, Verdict verdict) {
   const auto found = questions.extract(id);
   if (found.empty()) return;
   if (calls.contains(found.mapped().about)) sent(found.mapped().about);
@@ -131,7 +130,7 @@ void Session::Impl::person_answered(const std::string& id, Verdict verdict) {
   static_cast<void>(send(result_line(id, question_answer(verdict))));
 }
 
-void Session::Impl::take_question_back(const std::string& id) {
+void Connection::Impl::take_question_back(const std::string& id) {
   if (const auto request = requests.extract(id); !request.empty()) request.mapped()->withdraw();
   const auto found = questions.extract(id);
   if (found.empty()) return;
@@ -139,7 +138,7 @@ void Session::Impl::take_question_back(const std::string& id) {
   if (calls.contains(found.mapped().about)) sent(found.mapped().about);
 }
 
-void Session::Impl::take_all_questions_back() {
+void Connection::Impl::take_all_questions_back() {
   for (const auto& [id, question] : std::exchange(questions, {})) question.pending->withdraw();
   for (const auto& [id, request] : std::exchange(requests, {})) request->withdraw();
 }

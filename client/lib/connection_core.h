@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,28 +11,29 @@
 #include <string_view>
 #include <utility>
 
-#include "cellblock/session.h"
+#include "cellblock/connection.h"
 #include "client/connection/call_clock.h"
 #include "client/connection/channel.h"
 #include "client/connection/conversation.h"
 #include "client/connection/handler_failure.h"
 #include "client/connection/host_permissions.h"
+#include "client/connection/reactor.h"
 #include "client/connection/tool_text.h"
 #include "client/lib/approval.h"
 
-/// The inside of a Session: acts on what the conversation, the gate and the clocks decide.
+/// The inside of a Connection: acts on what the conversation, the gate and the clocks decide.
 namespace cellblock::client {
 
 class Reconnecting;
 
 struct OpenCall {
-  OpenCall(const boost::asio::any_io_executor& executor, CallOptions options,
+  OpenCall(std::shared_ptr<Reactor> reactor, CallOptions options,
            Completion<std::string> completion)
-      : done(std::move(completion)), how(std::move(options)), timer(executor) {}
+      : done(std::move(completion)), how(std::move(options)), timer(std::move(reactor)) {}
 
   Completion<std::string> done;
   CallOptions how;
-  boost::asio::steady_timer timer;
+  ReactorTimer timer;
   CallClock clock;                            ///< since it was sent
   std::string held;                           ///< not sent yet: waits for approval
   std::shared_ptr<PendingApproval> approval;  ///< the same
@@ -54,8 +53,8 @@ struct Attachment {
   OwnedFd directory;  ///< a copy of the caller's, if one was passed
 };
 
-struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
-  Impl(boost::asio::any_io_executor where, Options chosen);
+struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
+  explicit Impl(Options chosen);
 
   void connect(Completion<void> done);
   void attach(std::string_view server, const AttachOptions& with, std::chrono::milliseconds timeout,
@@ -77,12 +76,12 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   template <class T>
   void post(Completion<T> done, Result<T> result) {
-    boost::asio::post(executor, [done = std::move(done), result = std::move(result)]() mutable {
+    reactor->post([done = std::move(done), result = std::move(result)]() mutable {
       done(std::move(result));
     });
   }
 
-  boost::asio::any_io_executor executor;
+  std::shared_ptr<Reactor> reactor = std::make_shared<Reactor>();
   Options options;
   Conversation conversation;
   HostPermissions gate;
@@ -93,6 +92,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::optional<Error> farewell;
   std::optional<Attachment> attachment;
   bool is_initialized = false;
+  bool is_judging = false;  ///< on_permission runs, inside request()
   /// Questions of the gateway that a person looks at, by their raw id.
   std::map<std::string, Question> questions;
   /// Requests of the server that the host has not answered yet, by their raw id.
