@@ -347,21 +347,22 @@ Exit allow_next(const Context& context, const ApproveRequest& request, const Wor
                    {.code = client::ErrorCode::invalid_argument,
                     .text = fmt::format("\"{}\" is no tool of a server: SERVER/TOOL", request.id)});
   }
-  const Context door =
-      context.whose.empty() ? behind(context, door_of(context.socket, ::geteuid())) : context;
+  const Context admin = context.whose.empty()
+                            ? behind(context, admin_socket_of(context.socket, ::geteuid()))
+                            : context;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(words.time(within_option)).count();
   const auto answer = ask_about_calls(
-      door, control_method::approve_next,
+      admin, control_method::approve_next,
       Json{{"server", server}, {"name", tool}, {"seconds", seconds < 0 ? 0 : seconds}});
-  if (!answer) return explain(door, answer.error());
+  if (!answer) return explain(admin, answer.error());
   if (!answer->value("allowed", false)) {
     return explain(context, {.code = client::ErrorCode::refused,
                              .text = "too many calls of this user are allowed beforehand already"});
   }
   if (context.output == Output::json) return print_json(answer->dump());
   fmt::print("allowed beforehand: the next {} of {} by {}, within {} s, whatever its arguments\n",
-             safe_line(tool), safe_line(server), safe_line(door.whose), seconds);
+             safe_line(tool), safe_line(server), safe_line(admin.whose), seconds);
   return Exit::ok;
 }
 
