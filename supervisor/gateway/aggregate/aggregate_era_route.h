@@ -45,7 +45,7 @@ class AggregateEraRoute final : private AggregateEffects {
 
   std::size_t in_flight() const;
   bool is_in_flight(std::string_view caller_id) const;
-  /// As of an UpstreamRoute.
+  /// As of a Route.
   Traffic traffic(std::uint32_t server) const;
 
  private:
