@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. Any directory, root or a user with sudo.
 #
-#   tests/run.sh            everything: the release programs, their cells and packages; every test but six
-#                           long suites with address and undefined-behaviour sanitizers, those with threads
+#   tests/run.sh            everything: the release programs, their cells and packages; every test but
+#                           long suites of well-behaved parties with address and undefined-behaviour sanitizers, those with threads
 #                           with the thread sanitizer; each header by itself, fuzz smoke, format, lint
 #   tests/run.sh --quick    the release build, every test of it, and the format
 #   tests/run.sh --no-lint  everything but clang-tidy
