@@ -60,7 +60,7 @@ const byHand = ['era = "legacy"', 'pin = "manual"'];
 const servers = ['declared', 'changing', 'growing', 'renaming', 'poisoned', 'shadowing', 'strict', 'unlisted', 'git'];
 before(async () => {
   for (const name of servers) declareMock(daemon, name, rulesFor(add, read), legacyPinned);
-  for (const name of ['byhand', 'declared-byhand']) declareMock(daemon, name, rulesFor(add), byHand);
+  for (const name of ['byhand', 'declared-byhand', 'later-byhand']) declareMock(daemon, name, rulesFor(add), byHand);
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -200,4 +200,16 @@ describe('arguments', () => {
       }
     });
   }
+});
+
+test('What has waited since before a restart passes too when the configuration accepts it', async () => {
+  assert.deepEqual(await list('later-byhand'), []);
+  const shown = await daemon.command('approve', 'show', 'later-byhand');
+  const [line] = /accepted_definitions = \["([0-9a-f]{64})"\]/.exec(shown);
+  await daemon.end();
+  daemon.setLines('later-byhand', [...byHand, line]);
+  await daemon.startAgain();
+  assert.equal(textOf(await call('later-byhand', 'add')), 'done');
+  const log = await daemon.auditLines();
+  assert.ok(log.some(({ kind, server, reason }) => kind === 'pin' && server === 'later-byhand' && reason === 'declared'));
 });
