@@ -32,7 +32,7 @@ install(FILES docs/client-library.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/li
         COMPONENT client-dev)
 install(DIRECTORY docs/client DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcellblock-client-dev COMPONENT client-dev)
 # Where Debian's python3 looks, for packages alone: whoever installs to another place has pip.
-install(DIRECTORY client/python/cellblock DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/python3/dist-packages
+install(DIRECTORY client/python/cellblock DESTINATION lib/python3/dist-packages
         COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 
 install(TARGETS cellblock COMPONENT command)

@@ -605,6 +605,14 @@ class Links(unittest.TestCase):
         self.assertGreater(checked, 30)
 
 
+class Packages(unittest.TestCase):
+    def test_of_other_languages_have_the_version_of_the_project(self):
+        version = re.search(r"project\(cellblock VERSION ([\d.]+)", read("CMakeLists.txt")).group(1)
+        self.assertEqual(tomllib.loads(read("client/python/pyproject.toml"))["project"]["version"], version)
+        self.assertIn(f'version: str = "{version}"', read("client/python/cellblock/client.py"))
+        self.assertIn(f'"version": "{version}"', read("client/node/package.json"))
+
+
 class Recipes(unittest.TestCase):
     def test_every_toml_block_of_a_page_is_valid_toml(self):
         for name in pages():

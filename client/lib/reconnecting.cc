@@ -64,6 +64,7 @@ void Reconnecting::greet() {
 }
 
 void Reconnecting::failed(const Error& why) {
+  if (!done_) return;
   if (!may_pass(why.code) || attempts_ >= options_.attempts) return finish(std::unexpected(why));
   wait();
 }
@@ -73,7 +74,10 @@ void Reconnecting::wait() {
   std::uniform_int_distribution<milliseconds::rep> some(0, std::max(half, milliseconds(0)).count());
   const auto this_time = next_wait_ - milliseconds(some(chance_));
   next_wait_ = std::min(next_wait_ * 2, options_.longest_wait);
-  timer_.expires_after(this_time, [self = shared_from_this()] { self->attempt(); });
+  // Weak: the reactor that holds the timer is held by this.
+  timer_.expires_after(this_time, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->attempt();
+  });
 }
 
 void Reconnecting::stop(const Error& why) {

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -302,6 +303,13 @@ class Client(unittest.IsolatedAsyncioTestCase):
 
 
 class Package(unittest.TestCase):
+    def test_the_program_of_its_page_compiles_and_uses_what_there_is(self):
+        page = (ROOT / "docs/client/python.md").read_text()
+        program = page.split("```python\n", 1)[1].split("```", 1)[0]
+        compile(program, "docs/client/python.md", "exec")
+        for name in re.findall(r"cellblock\.(\w+)", program):
+            self.assertIn(name, cellblock.__all__)
+
     def test_declares_every_function_that_it_uses_as_the_headers_do(self):
         headers = "".join((ROOT / "client/include/cellblock" / name).read_text()
                           for name in ("cellblock.h", "cellblock_async.h"))

@@ -261,5 +261,40 @@ TEST(Session, CompletesEveryCallOnceWhenItIsDestroyed) {
   EXPECT_THAT(ends, ElementsAre(ErrorCode::cancelled));
 }
 
+TEST(Session, EndsACallAtItsDeadlineAndItsContextWithTheConnection) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    while (peer.read_line()) {
+    }
+  });
+  boost::asio::io_context context;
+  Session session(context.get_executor(), {.socket = gateway.path()});
+  std::vector<ErrorCode> ends;
+  session.connect([&](Result<void>) {
+    session.request("slow", "{}", no_deadline, [&](const Result<std::string>& result) {
+      ends.push_back(result.error().code);
+    });
+    session.request("one", "{}", milliseconds(1), [&](const Result<std::string>& result) {
+      ends.push_back(result.error().code);
+      session.close();
+    });
+  });
+  context.run();
+  EXPECT_THAT(ends, ElementsAre(ErrorCode::timed_out, ErrorCode::cancelled));
+}
+
+TEST(Session, OfAContextThatHasEndedRunsNothingMore) {
+  FakeGateway gateway([](FakeConnection& peer) {
+    while (peer.read_line()) {
+    }
+  });
+  const auto held = std::make_shared<int>();
+  {
+    boost::asio::io_context context;
+    Session session(context.get_executor(), {.socket = gateway.path()});
+    session.connect([held](const Result<void>&) { FAIL() << "nobody runs the context"; });
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace cellblock::client

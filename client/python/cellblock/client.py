@@ -52,7 +52,7 @@ class Client:
             raise
         return client
 
-    def __init__(self, *, socket: Optional[str] = None, name: str = "cellblock-python", version: str = "0.2.0",
+    def __init__(self, *, socket: Optional[str] = None, name: str = "cellblock-python", version: str = "0.1.0",
                  capabilities: Optional[Mapping[str, Any]] = None, rules: Iterable[Rule] = (),
                  otherwise: Verdict = Verdict.ALLOW, on_permission: Optional[PermissionHandler] = None,
                  on_approval: Optional[ApprovalHandler] = None,
