@@ -204,9 +204,11 @@ TEST(Recipes, OfEveryPackageAreReadableAndNamedAfterIt) {
     const auto recipe = read_recipe(*text);
     ASSERT_TRUE(recipe) << entry.path() << ": " << recipe.error().text;
     auto name = recipe->package;
-    std::ranges::replace(name, '/', '+');
+    std::ranges::replace_if(name, [](char byte) { return byte == '/' || byte == ':'; }, '+');
     EXPECT_EQ(entry.path().filename(), name + ".toml");
-    auto server = added({"npx", recipe->package});
+    const bool is_address = recipe->package.starts_with("https://");
+    auto server = added(is_address ? Words{"npx", "mcp-remote", recipe->package + "/mcp"}
+                                   : Words{"npx", recipe->package});
     for (const auto& secret : recipe->secrets) {
       server.declared.variables.push_back({.name = secret, .value = "x", .secret = true});
     }

@@ -17,6 +17,7 @@
 #include "client/cli/import/container_run.h"
 #include "client/cli/install/image_source.h"
 #include "client/cli/install/package_install.h"
+#include "client/cli/install/registry_rules.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::cli {
@@ -341,6 +342,34 @@ TEST(ImageView, LooksBelowTheRootAndNowhereElse) {
   EXPECT_EQ(view.program_at("/usr/bin/env"), "");
   EXPECT_TRUE(view.is_directory("/bin"));
   EXPECT_EQ(view.first_line("/bin/server"), "/usr/bin/python3 -I");
+}
+
+// ---- the registry ----
+
+// The rules for it, or why there are none.
+Words registry_rules(const std::string& url, const PrivateAddresses& meant) {
+  Words rules;
+  const auto added = add_named_registry_rules(url, meant, rules);
+  return added ? rules : Words{added.error().text};
+}
+
+TEST(RegistryOfALine, IsAtAnAddressThatIsNotPublicOnlyWhereThatIsMeant) {
+  const Words opened{"127.0.0.1/32:5000"};
+  EXPECT_EQ(registry_rules("https://127.0.0.1:5000", {.any = true}), opened);
+  EXPECT_EQ(registry_rules("https://127.0.0.1:5000", {.named = {"127.0.0.0/8:5000"}}), opened);
+  for (const Words& named : {Words{}, Words{"127.0.0.1/32:5001"}, Words{"10.0.0.0/8:5000"},
+                             Words{"localhost:5000"}, Words{"registry.example.org:5000"}}) {
+    EXPECT_THAT(registry_rules("https://127.0.0.1:5000", {.named = named}),
+                ElementsAre(HasSubstr("not public: --egress 127.0.0.1/32:5000")));
+  }
+  EXPECT_THAT(registry_rules("https://localhost:5000", {}), ElementsAre(HasSubstr("not public")));
+  EXPECT_THAT(registry_rules("https://169.254.169.254", {}), ElementsAre(HasSubstr("not public")));
+}
+
+TEST(RegistryOfALine, AtAPublicAddressIsReached) {
+  EXPECT_THAT(registry_rules("https://203.0.114.7", {}), ElementsAre("203.0.114.7/32:443"));
+  EXPECT_THAT(private_rules({"203.0.114.7/32:443", "10.0.0.1/32:443", "example.org:443"}),
+              ElementsAre("10.0.0.1/32:443"));
 }
 
 TEST(ImageTree, IsCopiedWithItsLinksAndWithoutSetIdBits) {

@@ -138,9 +138,9 @@ TEST(Import, PutsAPythonPackageIntoAnEnvironmentOfItsOwn) {
   EXPECT_EQ(git.profile, "python");
 }
 
-TEST(Import, ReportsARemoteServerWithoutItsAddress) {
+TEST(Import, ReportsARemoteServerWithAPasswordWithoutItsAddress) {
   const auto docs = all_of(claude_desktop).at(3);
-  EXPECT_THAT(docs.obstacle, HasSubstr("reached by an address"));
+  EXPECT_THAT(docs.obstacle, HasSubstr("password stands in its address"));
   EXPECT_THAT(cell_toml({docs}) + import_summary({docs}), Not(HasSubstr("hunter2")));
 }
 
@@ -250,7 +250,7 @@ TEST(Import, ReadsGeminisSettings) {
   EXPECT_THAT(proposals.at(0).todos, IsEmpty());
   EXPECT_THAT(proposals.at(0).remarks, ElementsAre("excludeTools", "trust"));
   EXPECT_EQ(proposals.at(0).secrets.at(0).variable, "X");
-  EXPECT_THAT(proposals.at(1).obstacle, HasSubstr("address"));
+  EXPECT_THAT(proposals.at(1).todos, Contains(HasSubstr("127.0.0.1/32:3000")));
 }
 
 TEST(Import, TakesTheVersionThatIsInstalledWhereNoneWasNamed) {

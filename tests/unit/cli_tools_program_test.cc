@@ -84,6 +84,7 @@ const std::map<cli::Tool, std::vector<Attempt>> attempts{
     {cli::Tool::added_update, {{{"update"}, 1, "nobody can be asked"}}},
     {cli::Tool::audit_verify,
      {{{"audit", "verify", "--log", "/nonexistent/log"}, 1, "/nonexistent"}}},
+    {cli::Tool::authorize, {{{"auth", "x"}, 1, "was not added"}}},
     {cli::Tool::connect_by_line, {{{"run", "--", "/nonexistent/server"}, 4, "was not added"}}},
     {cli::Tool::doctor, {{{"--user", "doctor"}, 1, "root has the system's cells"}}},
     {cli::Tool::export_to_host,

@@ -181,9 +181,29 @@ TEST(HostEntry, OfTheSameNameInTwoProjectsIsNotOneServer) {
                    "another command"}));
 }
 
-TEST(HostEntry, WithoutACommandStays) {
+TEST(HostEntry, WithoutACommandOrAKnownAddressStays) {
   EXPECT_EQ(fates_in(R"({"mcpServers": {"a": {"url": "https://x"}}})", {}),
+            Texts{std::string("mcpServers.a: ") + unknown});
+  EXPECT_EQ(fates_in(R"({"mcpServers": {"a": {"disabled": true}}})", {}),
             Texts{"mcpServers.a: it has no command"});
+}
+
+TEST(HostEntry, WithAnAddressBecomesTheServerThatWasAddedForIt) {
+  const auto server =
+      given(added("far", {"npx", "-y", "mcp-remote", "https://example.org/mcp", "--header",
+                          "Authorization:Bearer ${HEADER_AUTHORIZATION}"}),
+            "HEADER_AUTHORIZATION", "mine");
+  constexpr std::string_view text =
+      R"({"mcpServers": {"a": {"type": "http", "url": "https://example.org/mcp",
+                               "headers": {"Authorization": "Bearer mine"}},
+                         "b": {"url": "https://example.org/mcp",
+                               "headers": {"Authorization": "Bearer other"}},
+                         "c": {"url": "https://example.org/mcp"}}})";
+  EXPECT_EQ(fates_in(text, {server}),
+            (Texts{"mcpServers.a: far",
+                   "mcpServers.b: its variable HEADER_AUTHORIZATION has another value than "
+                   "cellblock's server \"far\" is given",
+                   std::string("mcpServers.c: ") + unknown}));
 }
 
 // ---- what is declared ----

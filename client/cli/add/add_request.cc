@@ -14,7 +14,10 @@
 #include "client/cli/import/container_run.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/import/package_run.h"
 #include "client/cli/import/propose.h"
+#include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/import/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
@@ -87,11 +90,22 @@ Result<void> add_imported_variables(AddedServer& added) {
   return {};
 }
 
-Result<void> refuse_address(const std::string& url) {
-  if (!url.starts_with("http://") && !url.starts_with("https://")) return {};
-  return fail(
-      "it is reached by an address: hosts connect to it themselves, there is nothing to run in a "
-      "cell");
+// What its headers were left to be filled in with, and the address that whoever types it means.
+Result<void> add_remote(AddedServer& added) {
+  if (!is_remote(added.declared)) return {};
+  added.declared = CELLBLOCK_TRY(as_remote(std::move(added.declared)));
+  for (auto& variable : added.declared.variables) {
+    if (variable.value != "${" + variable.name + "}") continue;
+    variable.value = CELLBLOCK_TRY(variable_of(variable.name)).value;
+  }
+  const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
+  const auto address = CELLBLOCK_TRY(remote_address(address_in(*run)));
+  added.declared.named_addresses = added.egress;
+  if (auto range = private_range(address); !range.empty()) {
+    added.declared.named_addresses.push_back(std::move(range));
+  }
+  CELLBLOCK_CHECK(rules_for(address, added.declared.named_addresses));
+  return {};
 }
 
 }  // namespace
@@ -116,27 +130,29 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
                    .command = with_whole_paths(request.command, here, this_machine())},
       .read = request.read,
       .write = request.write,
-      .egress = request.egress};
-  CELLBLOCK_CHECK(refuse_address(added.declared.command.front()));
+      .egress = request.egress,
+      .private_addresses = {.any = true}};
   for (auto& path : added.read) path = fs::absolute(path, ignored).lexically_normal().string();
   for (auto& path : added.write) path = fs::absolute(path, ignored).lexically_normal().string();
   for (const auto& word : request.environment) {
     added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
   }
   CELLBLOCK_CHECK(add_container_variables(added));
+  CELLBLOCK_CHECK(add_remote(added));
   added.users = CELLBLOCK_TRY(users_of(request.users, places));
   return added;
 }
 
 Result<AddedServer> imported_server(const DeclaredServer& declared, const ImportedAccess& access) {
   if (!declared.obstacle.empty()) return fail(declared.obstacle);
-  CELLBLOCK_CHECK(refuse_address(declared.url));
-  AddedServer added{.declared = declared, .users = access.users};
+  AddedServer added{.declared = CELLBLOCK_TRY(as_remote(declared)), .users = access.users};
+  added.declared.named_addresses = access.addresses;
+  added.private_addresses.named = access.addresses;
   added.declared.name = server_name_for(declared.name);
   std::error_code ignored;
   const auto here =
       declared.directory.empty() ? fs::current_path(ignored).string() : declared.directory;
-  added.declared.command = with_whole_paths(declared.command, here, this_machine());
+  added.declared.command = with_whole_paths(added.declared.command, here, this_machine());
   added.declared.directory.clear();
   CELLBLOCK_CHECK(add_imported_variables(added));
   for (auto& variable : added.declared.variables) {

@@ -20,8 +20,9 @@ struct AddRequest {
   std::vector<std::string> users;  ///< in system mode: who may use it
 };
 
-/// With paths made whole and variables looked up in the environment. An error: nobody is named who
-/// may use it, a variable that is not there, an address in place of a command.
+/// With paths made whole and variables looked up in the environment; an address
+/// (`https://host/mcp`) is a line of mcp-remote then. An error: nobody is named who may use it, a
+/// variable that is not there, an address that no cell is let to.
 Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places);
 
 /// Who may use what is added; an error in system mode where nobody is named.
@@ -32,6 +33,9 @@ Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
 struct ImportedAccess {
   std::vector<std::string> users;
   std::vector<std::string> environment;  ///< names of variables of ours that they may have
+  /// Addresses that are not public which they may reach, each where it names it itself: as entries
+  /// of egress.allow.
+  std::vector<std::string> addresses;
 };
 
 /// One of a host's configuration, under a name of cellblock's. What the file leaves to be filled in

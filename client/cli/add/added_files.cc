@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "client/cli/add/authorization.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/declared_server.h"
@@ -27,6 +29,10 @@ constexpr unsigned secret_mode = 0600;
 
 std::string declaration_of(const AddPlaces& places, const std::string& server) {
   return places.declarations + "/" + server + ".toml";
+}
+
+std::string authorization_file(const AddPlaces& places, const std::string& server) {
+  return fmt::format("{}/{}.{}", places.secrets, server, authorization_variable);
 }
 
 Result<void> make_place(const std::string& directory, unsigned mode) {
@@ -98,6 +104,27 @@ Result<Ordered> table_of(const std::string& text, const std::string& server) {
 std::string moved(const std::string& text, const MovedProgram& program) {
   const auto with_script = replaced(text, in_toml(program.old_script), in_toml(program.new_script));
   return replaced(with_script, in_toml(program.from), in_toml(program.to));
+}
+
+std::string with_secret(const std::string& text, const std::string& server,
+                        const std::string& variable, const std::string& file) {
+  const auto header = fmt::format("[server.{}.env_from_file]\n", server);
+  const auto line = fmt::format("{} = {}\n", variable, toml_text(file));
+  const auto at = text.find("\n" + header);
+  if (at == std::string::npos) return text + "\n" + header + line;
+  auto changed = text;
+  return changed.insert(at + 1 + header.size(), line);
+}
+
+std::string without_secret(const std::string& text, const std::string& variable) {
+  std::string kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = text.substr(at, end - at);
+    if (!line.starts_with(variable + " = ")) kept += line;
+    at = end;
+  }
+  return kept;
 }
 
 Result<std::vector<std::string>> listed_tools(const std::string& text, const std::string& server) {

@@ -13,6 +13,9 @@ namespace cellblock::cli {
 /// The file of a server's declaration.
 std::string declaration_of(const AddPlaces& places, const std::string& server);
 
+/// The file of the secret that an authorization is.
+std::string authorization_file(const AddPlaces& places, const std::string& server);
+
 /// The directory and its parents are there afterwards, closed to others where that is asked for.
 Result<void> make_place(const std::string& directory, unsigned mode);
 
@@ -52,6 +55,12 @@ std::string moved(const std::string& text, const MovedProgram& program);
 
 /// `allow.tools` of that server as it stands there; empty where it says nothing of the sort.
 Result<std::vector<std::string>> listed_tools(const std::string& text, const std::string& server);
+
+/// `text` in which that server's `env_from_file` has that variable, or has it no more; all else
+/// stays as it was written. Pure.
+std::string with_secret(const std::string& text, const std::string& server,
+                        const std::string& variable, const std::string& file);
+std::string without_secret(const std::string& text, const std::string& variable);
 
 /// Files of `env_from_file` of that server, in `directory`.
 Result<std::vector<std::string>> secret_files_in(const std::string& text, const std::string& server,

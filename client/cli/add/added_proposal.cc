@@ -48,10 +48,10 @@ Result<void> refuse_unknown_keys(const Ordered& table) {
   return {};
 }
 
-// "@scope/name" has a file of its own too.
+// "@scope/name" has a file of its own too, and so has "https://host".
 std::string file_for(const std::string& package) {
   auto name = package;
-  std::ranges::replace(name, '/', '+');
+  std::ranges::replace_if(name, [](char byte) { return byte == '/' || byte == ':'; }, '+');
   return name + ".toml";
 }
 

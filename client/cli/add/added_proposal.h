@@ -9,6 +9,7 @@
 #include "client/cli/import/machine_view.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/proposal.h"
+#include "client/cli/install/registry_rules.h"
 #include "policy/base/result.h"
 
 /// What `cellblock add` declares for a server: out of what it was told, and of what is known of the
@@ -17,7 +18,7 @@ namespace cellblock::cli {
 
 /// What is known of a package: data that comes with cellblock, in share/cellblock/recipes.
 struct Recipe {
-  std::string package;               ///< "@scope/name"
+  std::string package;               ///< "@scope/name", or "https://host" of a remote server
   bool writes_paths = false;         ///< directories among its arguments are for writing
   std::string needs;                 ///< what its first argument has to be; empty: none is needed
   std::vector<std::string> egress;   ///< entries of egress.allow
@@ -52,6 +53,7 @@ struct AddedServer {
   std::vector<std::string> egress;
   std::vector<std::string> users;
   std::vector<std::string> runtime_paths;  ///< what a cell does not see by itself: where node is
+  PrivateAddresses private_addresses;      ///< at which the registry that its line names may be
 };
 
 /// The command with relative paths made whole, as they are in `directory`: words with a slash, and

@@ -13,14 +13,18 @@
 
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/added_files.h"
+#include "client/cli/add/authorization.h"
 #include "client/cli/add/conversation.h"
 #include "client/cli/add/image_proposal.h"
 #include "client/cli/add/new_server.h"
+#include "client/cli/add/remote_authorization.h"
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/container_run.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/proposed_command.h"
+#include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/install/registry_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -106,9 +110,24 @@ Result<void> refuse_missing_secrets(const std::optional<Recipe>& recipe, const A
                   missing));
 }
 
-Result<std::optional<Recipe>> known_recipe(const PackageName& package) {
-  if (package.registry == Registry::npm) return recipe_for(package.name);
-  return std::nullopt;
+// Of a remote server by its host, and of https alone.
+Result<std::optional<Recipe>> recipe_of_address(const PackageRun& run) {
+  constexpr std::string_view usual_port = ":443";
+  const auto address = CELLBLOCK_TRY(remote_address(address_in(run)));
+  if (address.is_plain || !address.rule.ends_with(usual_port)) return std::nullopt;
+  auto recipe = CELLBLOCK_TRY(recipe_for("https://" + address.host));
+  const bool has_header =
+      std::ranges::find(run.arguments, std::string("--header")) != run.arguments.end();
+  if (!recipe || recipe->needs.empty() || has_header) return recipe;
+  return fail(fmt::format("behind its address it needs {}", recipe->needs));
+}
+
+Result<std::optional<Recipe>> known_recipe(const PackageRun& run) {
+  if (is_remote(run)) return recipe_of_address(run);
+  if (run.package.registry != Registry::npm) return std::nullopt;
+  auto recipe = CELLBLOCK_TRY(recipe_for(run.package.name));
+  if (recipe) CELLBLOCK_CHECK(check_arguments(*recipe, run.arguments));
+  return recipe;
 }
 
 void note_origin(const PackageName& package, Installed& installed) {
@@ -120,10 +139,9 @@ void note_origin(const PackageName& package, Installed& installed) {
 
 Result<Installed> install(const Work& work, InstallScripts scripts, const PackageRun& run,
                           AddedServer& added) {
-  const auto installer = CELLBLOCK_TRY(installer_for(run.package));
+  const auto installer = CELLBLOCK_TRY(installer_for(run.package, added.private_addresses));
   Installed installed;
-  installed.recipe = CELLBLOCK_TRY(known_recipe(run.package));
-  if (installed.recipe) CELLBLOCK_CHECK(check_arguments(*installed.recipe, run.arguments));
+  installed.recipe = CELLBLOCK_TRY(known_recipe(run));
   CELLBLOCK_CHECK(refuse_missing_secrets(installed.recipe, added));
   const bool runs_scripts = installer.has_scripts && scripts == InstallScripts::run;
   tell(work.context, fmt::format("installing {} in a cell that reaches {} alone{}",
@@ -141,7 +159,7 @@ Result<Installed> install(const Work& work, InstallScripts scripts, const Packag
 Result<Installed> install_image(const Work& work, const ContainerRun& run,
                                 const AddedServer& added) {
   const PackageName package{.registry = Registry::image, .name = run.image, .version = {}};
-  const auto installer = CELLBLOCK_TRY(installer_for(package));
+  const auto installer = CELLBLOCK_TRY(installer_for(package, added.private_addresses));
   tell(
       work.context,
       fmt::format("fetching and unpacking {} in a cell that reaches {}", safe_line(run.image),
@@ -152,6 +170,7 @@ Result<Installed> install_image(const Work& work, const ContainerRun& run,
   Installed installed;
   installed.version.emplace(*std::move(version));
   note_origin(package, installed);
+  installed.origin.private_addresses = installer.private_addresses;
   installed.container = run;
   installed.image = CELLBLOCK_TRY(unpacked_image(installed.version->directory()));
   return installed;
@@ -249,6 +268,7 @@ struct Candidate {
   Installed installed;
   Proposal proposal;
   std::vector<Secret> secrets;
+  std::string authorized_in = {};  ///< the directory with what a person has allowed; empty: nothing
 };
 
 Result<Candidate> prepare(const Work& work, AddedServer added, const AddOptions& options) {
@@ -267,8 +287,12 @@ Result<Candidate> prepare(const Work& work, AddedServer added, const AddOptions&
 }
 
 // Its secrets stand there by the names of their files, which need not be there yet.
-Result<void> show_access(const Work& work, const Candidate& candidate, const Proposal& proposal) {
+Result<void> show_access(const Work& work, const Candidate& candidate, Proposal proposal) {
   if (work.context.output != Output::human) return {};
+  if (!candidate.authorized_in.empty()) {
+    proposal.secrets.push_back({.variable = authorization_variable,
+                                .file = authorization_file(work.places, candidate.server)});
+  }
   fmt::print(stderr, "\n{}\n",
              safe_text(CELLBLOCK_TRY(explained(work, candidate.server, server_toml(proposal)))));
   return {};
@@ -310,7 +334,10 @@ Exit say_failure(const Work& work, const Trial& trial) {
 
 Result<Trial> try_candidate(const Work& work, const Candidate& candidate, const Proposal& tried) {
   tell(work.context, "starting it once, to see whether it works and what it offers");
-  return try_declaration(work, candidate.server, server_toml(tried));
+  const auto& directory = candidate.authorized_in;
+  const auto table =
+      server_toml(directory.empty() ? tried : with_authorization_in(directory, tried));
+  return try_declaration(work, candidate.server, table);
 }
 
 // The secrets of the trial are gone by then.
@@ -338,12 +365,45 @@ Result<Trial> try_with_consent(const Work& work, const Candidate& candidate, Con
   return trial;
 }
 
+// In system mode all who may use it would act as the one who went to the browser.
+Result<void> authorize(const Work& work, Candidate& candidate, const Interruption& interruption) {
+  if (candidate.proposal.users.size() != 1) {
+    return fail("its authorization is one user's: --allow names more than one");
+  }
+  AddedFiles scratch_files(work.places);
+  const auto proposal = CELLBLOCK_TRY(
+      with_scratch_secrets(work.scratch, candidate.proposal, candidate.secrets, scratch_files));
+  candidate.authorized_in = CELLBLOCK_TRY(run_authorization(work, proposal, interruption));
+  return {};
+}
+
+Result<void> add_authorization(const Work& work, Candidate& candidate) {
+  auto value = CELLBLOCK_TRY(obtained_authorization(work, candidate.authorized_in));
+  const auto file = authorization_file(work.places, candidate.server);
+  candidate.secrets.push_back({.path = file, .value = std::move(value)});
+  candidate.proposal.secrets.push_back({.variable = authorization_variable, .file = file});
+  return {};
+}
+
+// A second time, where the first showed that a person has to allow it.
+Result<Trial> try_authorized(const Work& work, Candidate& candidate, const AddOptions& options,
+                             const Interruption& interruption) {
+  auto trial = CELLBLOCK_TRY(try_with_consent(work, candidate, options.consent, interruption));
+  if (!options.may_authorize || !needs_authorization(trial)) return trial;
+  CELLBLOCK_CHECK(authorize(work, candidate, interruption));
+  const bool is_agreed = options.consent == Consent::before_trial;
+  auto again = CELLBLOCK_TRY(try_with_consent(
+      work, candidate, is_agreed ? Consent::given : options.consent, interruption));
+  if (!again.failure) CELLBLOCK_CHECK(add_authorization(work, candidate));
+  return again;
+}
+
 Exit add(const Work& work, AddedServer added, const AddOptions& options,
          const Interruption& interruption) {
   const auto& context = work.context;
   auto candidate = prepare(work, std::move(added), options);
   if (!candidate) return cannot(context, candidate.error().text);
-  const auto trial = try_with_consent(work, *candidate, options.consent, interruption);
+  const auto trial = try_authorized(work, *candidate, options, interruption);
   if (!trial) return cannot(context, trial.error().text);
   if (trial->failure) return say_failure(work, *trial);
   const auto declared = declare_tried(work, *candidate, *trial);

@@ -20,6 +20,8 @@ enum class Consent : std::uint8_t {
 struct AddOptions {
   Consent consent = Consent::after_trial;
   InstallScripts scripts = InstallScripts::left_out;
+  bool may_authorize =
+      false;  ///< a person is there who goes to a browser where a server asks for it
 };
 
 /// Installs a server, tries it, shows what it may do, asks, and declares it. Whatever fails is

@@ -16,10 +16,12 @@
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
+#include "client/cli/import/package_run.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/install/image_source.h"
+#include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/program_output.h"
-#include "client/cli/learn/watched_server.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/encoding/sha256.h"
 
@@ -48,6 +50,8 @@ client::Result<std::vector<std::string>> tools_of(const PrivateDaemon& daemon,
   return names;
 }
 
+}  // namespace
+
 client::Result<std::vector<RefusedOperation>> refusals_of(WatchedServer& watched) {
   for (int polls = 0; polls < most_polls; ++polls) {
     const auto state = CELLBLOCK_TRY(watched.state());
@@ -58,8 +62,6 @@ client::Result<std::vector<RefusedOperation>> refusals_of(WatchedServer& watched
   CELLBLOCK_CHECK(watched.read_refusals(observed));
   return observed.operations();
 }
-
-}  // namespace
 
 client::Result<Trial> try_server(const PrivateDaemon& daemon, const std::string& server,
                                  const std::stop_token& stop) {
@@ -131,12 +133,6 @@ Result<std::string> wanted_of(const PackageName& package) {
   return package.version.empty() ? package.name : pinned(package);
 }
 
-// For whoever tries it: the table may allow others, and not all of its tools.
-std::string rule_for_trial(const std::string& server) {
-  return fmt::format("\n[[server.{}.rule]]\neffect = \"allow\"\nusers = [{}]\ntools = [\"*\"]\n",
-                     server, ::geteuid());
-}
-
 // "PATH:LINE" is said of every rule.
 std::string without_places(std::string text, const std::string& path) {
   for (auto at = text.find(", " + path); at != std::string::npos; at = text.find(", " + path)) {
@@ -144,6 +140,16 @@ std::string without_places(std::string text, const std::string& path) {
     text.erase(at, end == std::string::npos ? end : end - at);
   }
   return text;
+}
+
+// A package that has such a file at its own top is not what it should be.
+Result<void> add_start_file(const std::string& tree) {
+  const auto file = tree + "/" + remote_start_file;
+  CELLBLOCK_CHECK(write_new_file(file, std::string(remote_start_script)));
+  std::error_code error;
+  fs::permissions(file, fs::perms{0644}, error);
+  if (error) return fail(fmt::format("{}: {}", safe_line(file), error.message()));
+  return {};
 }
 
 // They are read as root, and what made them is not trusted: none may be a link.
@@ -184,6 +190,7 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const bool is_image = package.registry == Registry::image;
   CELLBLOCK_CHECK(copy_tree(tree, fresh, is_image ? TreeKind::image : TreeKind::package));
   if (is_image && !has_parts_of_image(fresh)) return fail("what was unpacked is no image");
+  if (is_remote(PackageRun{.package = package})) CELLBLOCK_CHECK(add_start_file(fresh));
   const auto version =
       CELLBLOCK_TRY(is_image ? version_of_image(fresh) : version_in(fresh, package));
   const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/" + installer.lock));
@@ -201,6 +208,11 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   fs::rename(fresh, directory, error);
   if (error) return fail(fmt::format("{}: {}", safe_line(directory), error.message()));
   return std::optional<InstalledVersion>(std::move(installed));
+}
+
+std::string rule_for_trial(const std::string& server) {
+  return fmt::format("\n[[server.{}.rule]]\neffect = \"allow\"\nusers = [{}]\ntools = [\"*\"]\n",
+                     server, ::geteuid());
 }
 
 Result<Trial> try_declaration(const Work& work, const std::string& server,

@@ -14,6 +14,7 @@
 #include "client/cli/install/private_daemon.h"
 #include "client/cli/install/scratch.h"
 #include "client/cli/learn/observed.h"
+#include "client/cli/learn/watched_server.h"
 #include "policy/base/result.h"
 
 /// The steps that adding and updating a server share: a version is installed and tried, and what
@@ -31,6 +32,9 @@ struct Trial {
 /// an error is the daemon's own.
 client::Result<Trial> try_server(const PrivateDaemon& daemon, const std::string& server,
                                  const std::stop_token& stop);
+
+/// What its cells were refused, once they have ended.
+client::Result<std::vector<RefusedOperation>> refusals_of(WatchedServer& watched);
 
 /// A package in its own directory, which is removed again unless it is kept.
 class InstalledVersion {
@@ -69,6 +73,9 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
                                                         const PackageName& package,
                                                         const PackageInstaller& installer,
                                                         InstallScripts scripts);
+
+/// For whoever tries it: the table may allow others, and not all of its tools.
+std::string rule_for_trial(const std::string& server);
 
 /// Starts a server as `table` declares it, for root in system mode whoever is allowed there.
 Result<Trial> try_declaration(const Work& work, const std::string& server,

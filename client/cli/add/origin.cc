@@ -48,10 +48,11 @@ Registry registry_named(const std::string& name) {
 }  // namespace
 
 std::string origin_text(const Origin& origin) {
-  const Ordered json{{"command", origin.command},          {"registry", name_of(origin.registry)},
-                     {"package", origin.package},          {"version", origin.version},
-                     {"directory", origin.directory},      {"previous", origin.previous},
-                     {"runs_scripts", origin.runs_scripts}};
+  Ordered json{{"command", origin.command},          {"registry", name_of(origin.registry)},
+               {"package", origin.package},          {"version", origin.version},
+               {"directory", origin.directory},      {"previous", origin.previous},
+               {"runs_scripts", origin.runs_scripts}};
+  if (!origin.private_addresses.empty()) json["private_addresses"] = origin.private_addresses;
   return json.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n";
 }
 
@@ -66,6 +67,7 @@ Result<Origin> read_origin(const std::string& text) {
   origin.directory = CELLBLOCK_TRY(text_member(json, "directory"));
   origin.previous = CELLBLOCK_TRY(text_member(json, "previous"));
   origin.runs_scripts = is_true(json, "runs_scripts");
+  origin.private_addresses = CELLBLOCK_TRY(texts_member(json, "private_addresses"));
   return origin;
 }
 

@@ -18,6 +18,8 @@ struct Origin {
   std::string directory;  ///< where that version is; empty without a package
   std::string previous;   ///< the directory of the version before; empty: none is kept
   bool runs_scripts = false;
+  /// Of the registry that its line names, those that are not public: entries of egress.allow.
+  std::vector<std::string> private_addresses;
 
   bool operator==(const Origin&) const = default;
 };

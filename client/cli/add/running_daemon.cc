@@ -51,6 +51,13 @@ void forget_pins(const Context& context, const AddPlaces& places, const std::str
   static_cast<void>(output_of(words, Errors::caught));
 }
 
+void stop_cells(const Context& context, const AddPlaces& places, const std::string& server) {
+  if (places.mode != Mode::user || !client::connect_blocking(context.socket)) return;
+  auto words = own_words(context, places);
+  words.insert(words.end(), {"stop", server});
+  static_cast<void>(output_of(words, Errors::caught));
+}
+
 Result<void> clear_home(const Context& context, const AddPlaces& places,
                         const std::string& server) {
   if (places.mode == Mode::system) {

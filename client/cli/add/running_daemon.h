@@ -21,6 +21,9 @@ void forget_pins(const Context& context, const AddPlaces& places, const std::str
 /// it is the system's, where each user has a home of its own.
 Result<void> clear_home(const Context& context, const AddPlaces& places, const std::string& server);
 
+/// Ends its cells for who works, so that it starts anew; of others in system mode they stay.
+void stop_cells(const Context& context, const AddPlaces& places, const std::string& server);
+
 /// Has it reload. What became of that, or how to start one, in one sentence: the configuration is
 /// good by then, so nothing is taken back.
 std::string reload_daemon(const Context& context, const AddPlaces& places);

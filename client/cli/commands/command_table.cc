@@ -2,6 +2,7 @@
 #include "client/cli/table/shared_options.h"
 #include "client/cli/tool_rows/add.h"
 #include "client/cli/tool_rows/added.h"
+#include "client/cli/tool_rows/auth.h"
 #include "client/cli/tool_rows/doctor.h"
 #include "client/cli/tool_rows/export.h"
 #include "client/cli/tool_rows/import.h"
@@ -50,6 +51,7 @@ Command program() {
                 servers_command(),
                 update_command(),
                 remove_command(),
+                auth_command(),
                 check_command(),
                 doctor_command(),
                 learn_command(),

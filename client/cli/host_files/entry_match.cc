@@ -13,8 +13,10 @@
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/declared_server.h"
+#include "client/cli/import/host_reader.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/package_run.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/import/secret_guess.h"
 #include "client/connection/unix_connect.h"
 #include "policy/config/names.h"
@@ -224,25 +226,44 @@ EntryFate chosen(const HostEntry& entry, Candidates fitting) {
                                       fmt::join(names, ", "))};
 }
 
-EntryFate fate_of(const HostEntry& entry, const Words& line,
+/// What an entry starts.
+struct EntryLine {
+  Words words;
+  std::vector<DeclaredVariable> variables;
+};
+
+// Of a server with an address, the line of mcp-remote that cellblock has for it.
+Result<EntryLine> line_of(const HostEntry& entry, const std::string& here,
+                          const MachineView& machine) {
+  auto line = command_of_entry(entry.value);
+  if (!line.empty()) line = with_whole_paths(line, directory_of_entry(entry, here), machine);
+  DeclaredServer server{.command = std::move(line)};
+  if (server.command.empty()) {
+    auto read = CELLBLOCK_TRY(server_of_entry(entry.name(), entry.value));
+    server = std::move(read);
+  }
+  server.variables = CELLBLOCK_TRY(variables_of(entry));
+  auto remote = CELLBLOCK_TRY(as_remote(std::move(server)));
+  if (remote.command.empty()) return fail("it has no command");
+  return EntryLine{std::move(remote.command), std::move(remote.variables)};
+}
+
+EntryFate fate_of(const HostEntry& entry, const EntryLine& line,
                   const std::vector<OwnServer>& servers) {
-  if (line.empty()) return {.entry = &entry, .why_it_stays = "it has no command"};
-  auto candidates = added_with(servers, line);
-  if (candidates.empty()) candidates = declared_as(servers, entry.name(), line);
+  auto candidates = added_with(servers, line.words);
+  if (candidates.empty()) candidates = declared_as(servers, entry.name(), line.words);
   if (candidates.empty()) {
     return {.entry = &entry, .why_it_stays = why_unknown(servers, entry.name())};
   }
   if (entry.value.contains("envFile")) {
     return {.entry = &entry, .why_it_stays = "it has variables in a file of their own (envFile)"};
   }
-  const auto variables = variables_of(entry);
-  if (!variables) return {.entry = &entry, .why_it_stays = variables.error().text};
   Candidates fitting;
   std::ranges::copy_if(candidates, std::back_inserter(fitting), [&](const auto* server) {
-    return what_differs(*server, *variables).empty();
+    return what_differs(*server, line.variables).empty();
   });
   if (!fitting.empty()) return chosen(entry, std::move(fitting));
-  return {.entry = &entry, .why_it_stays = what_differs(*candidates.front(), *variables)};
+  return {.entry = &entry, .why_it_stays = what_differs(*candidates.front(), line.variables)};
 }
 
 // ---- all of them ----
@@ -285,10 +306,9 @@ std::vector<EntryFate> fates_of(const std::vector<HostEntry>& entries,
   std::vector<EntryFate> fates;
   for (const auto& entry : entries) {
     if (is_cellblock(entry.value)) continue;
-    const auto line = command_of_entry(entry.value);
-    const auto whole =
-        line.empty() ? line : with_whole_paths(line, directory_of_entry(entry, here), machine);
-    fates.push_back(fate_of(entry, whole, servers));
+    const auto line = line_of(entry, here, machine);
+    fates.push_back(line ? fate_of(entry, *line, servers)
+                         : EntryFate{.entry = &entry, .why_it_stays = line.error().text});
   }
   leave_shared(entries, fates);
   return fates;

@@ -127,8 +127,11 @@ bool is_cellblock(const Json& value) {
 }
 
 Json connecting_entry(Json value, const std::vector<std::string>& arguments) {
-  constexpr std::array replaced = {"env", "envFile", "cwd", "dev", "sandbox", "sandboxEnabled"};
+  constexpr std::array replaced = {"env",     "envFile",        "cwd",          "dev",
+                                   "sandbox", "sandboxEnabled", "url",          "serverUrl",
+                                   "httpUrl", "headers",        "http_headers", "transport"};
   for (const char* name : replaced) value.erase(name);
+  if (value.contains("type")) value["type"] = "stdio";
   value["command"] = "cellblock";
   value["args"] = arguments;
   return value;
@@ -213,8 +216,15 @@ std::optional<HostEntry> entry_at(const std::vector<Line>& lines, std::size_t fi
 
 // Of one server's text: the numbers, from 1, of lines that are replaced.
 std::set<std::size_t> replaced_lines(const toml::table& server) {
-  constexpr std::array<std::string_view, 5> replaced = {"command", "args", "env", "cwd",
-                                                        "env_vars"};
+  constexpr std::array<std::string_view, 9> replaced = {"command",
+                                                        "args",
+                                                        "env",
+                                                        "cwd",
+                                                        "env_vars",
+                                                        "url",
+                                                        "http_headers",
+                                                        "env_http_headers",
+                                                        "bearer_token_env_var"};
   std::set<std::size_t> numbers;
   for (const auto name : replaced) {
     const auto* node = server.get(name);
@@ -225,13 +235,15 @@ std::set<std::size_t> replaced_lines(const toml::table& server) {
   return numbers;
 }
 
+constexpr std::array<std::string_view, 3> own_tables = {"env", "http_headers", "env_http_headers"};
+
 // A table of variables has a header and lines of its own.
 void add_table_of_variables(const std::vector<Line>& lines, std::set<std::size_t>& numbers) {
   bool is_inside = false;
   for (std::size_t at = 0; at < lines.size(); ++at) {
     if (is_header(lines[at])) {
       const auto names = names_of_header(lines[at]);
-      is_inside = names.size() >= 3 && names[2] == "env";
+      is_inside = names.size() >= 3 && std::ranges::find(own_tables, names[2]) != own_tables.end();
     }
     if (is_inside) numbers.insert(at + 1);
   }

@@ -54,8 +54,12 @@ struct DeclaredServer {
   std::string name;
   std::vector<std::string> command;  ///< program and arguments; empty: there is a package, or url
   std::vector<DeclaredVariable> variables;
-  std::vector<std::string> inherited;  ///< names of variables that the host passes on
-  std::string url;                     ///< of a remote one
+  std::vector<std::string> inherited;     ///< names of variables that the host passes on
+  std::string url;                        ///< of a remote one
+  std::vector<DeclaredVariable> headers;  ///< with `url`
+  std::string transport;                  ///< with `url`: "sse", or anything else
+  /// Addresses that are not public, as entries of egress.allow, which whoever adds it has named.
+  std::vector<std::string> named_addresses;
   std::string directory;               ///< in which it is started
   std::optional<PackageName> package;  ///< `command` is then its arguments alone
   std::optional<DeclaredBundle> bundle;

@@ -14,12 +14,33 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // What is taken over, and what says nothing that a cell could be told.
-constexpr std::array<std::string_view, 25> heeded = {
-    "command",        "args",         "env",       "cwd",      "url",           "serverUrl",
-    "httpUrl",        "type",         "envFile",   "env_vars", "headers",       "sandbox",
-    "enabled",        "disabled",     "source",    "settings", "enabled_tools", "includeTools",
-    "sandboxEnabled", "http_headers", "transport", "dev",      "description",   "name",
-    "alwaysAllow"};
+constexpr std::array<std::string_view, 27> heeded = {"command",
+                                                     "args",
+                                                     "env",
+                                                     "cwd",
+                                                     "url",
+                                                     "serverUrl",
+                                                     "httpUrl",
+                                                     "type",
+                                                     "envFile",
+                                                     "env_vars",
+                                                     "headers",
+                                                     "sandbox",
+                                                     "enabled",
+                                                     "disabled",
+                                                     "source",
+                                                     "settings",
+                                                     "enabled_tools",
+                                                     "includeTools",
+                                                     "sandboxEnabled",
+                                                     "http_headers",
+                                                     "transport",
+                                                     "dev",
+                                                     "description",
+                                                     "name",
+                                                     "alwaysAllow",
+                                                     "bearer_token_env_var",
+                                                     "env_http_headers"};
 
 std::vector<std::string> unheeded_in(const Json& entry) {
   std::vector<std::string> names;
@@ -42,12 +63,31 @@ Result<void> read_command(const Json& entry, DeclaredServer& server) {
   return {};
 }
 
+std::string filled_from(const std::string& variable) { return "${" + variable + "}"; }
+
+// Codex names variables of its environment.
+Result<void> read_headers(const Json& entry, DeclaredServer& server) {
+  for (const char* name : {"headers", "http_headers"}) {
+    auto headers = CELLBLOCK_TRY(variables_member(entry, name));
+    std::ranges::move(headers, std::back_inserter(server.headers));
+  }
+  const auto named = CELLBLOCK_TRY(variables_member(entry, "env_http_headers"));
+  for (const auto& header : named) {
+    server.headers.push_back({.name = header.name, .value = filled_from(header.value)});
+  }
+  const auto token = CELLBLOCK_TRY(text_member(entry, "bearer_token_env_var"));
+  if (token.empty()) return {};
+  server.headers.push_back({.name = "Authorization", .value = "Bearer " + filled_from(token)});
+  return {};
+}
+
 Result<void> read_address(const Json& entry, DeclaredServer& server) {
   for (const char* name : {"url", "serverUrl", "httpUrl"}) {
     auto url = CELLBLOCK_TRY(text_member(entry, name));
     if (!url.empty()) server.url = std::move(url);
   }
-  return {};
+  server.transport = CELLBLOCK_TRY(text_member(entry, "type"));
+  return read_headers(entry, server);
 }
 
 Result<void> read_sandbox(const Json& entry, DeclaredServer& server) {
@@ -85,7 +125,9 @@ void judge(const Json& entry, DeclaredServer& server) {
   if (server.command.empty() && server.url.empty()) server.obstacle = "it has no command";
 }
 
-Result<DeclaredServer> read_entry(const std::string& name, const Json& entry) {
+}  // namespace
+
+Result<DeclaredServer> server_of_entry(const std::string& name, const Json& entry) {
   if (!entry.is_object()) return fail("it is no object");
   DeclaredServer server{.name = name};
   CELLBLOCK_CHECK(read_command(entry, server));
@@ -96,10 +138,12 @@ Result<DeclaredServer> read_entry(const std::string& name, const Json& entry) {
   return server;
 }
 
+namespace {
+
 // One that is written wrong is no reason to keep the others from their cells.
 void read_entries(const Json& table, std::vector<DeclaredServer>& servers) {
   for (const auto& [name, entry] : table.items()) {
-    auto server = read_entry(name, entry);
+    auto server = server_of_entry(name, entry);
     if (!server) server = DeclaredServer{.name = name, .obstacle = server.error().text};
     servers.push_back(*std::move(server));
   }

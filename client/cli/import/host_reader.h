@@ -9,6 +9,10 @@
 
 namespace cellblock::cli {
 
+/// One entry of such a table.
+Result<DeclaredServer> server_of_entry(const std::string& name,
+                                       const nlohmann::ordered_json& entry);
+
 /// The servers of a host's configuration: of every format but registry and bundle.
 Result<std::vector<DeclaredServer>> servers_of_host(const nlohmann::ordered_json& document,
                                                     ImportFormat format);

@@ -151,6 +151,19 @@ Result<void> read_package(const Json& package, Registry registry, DeclaredServer
   return {};
 }
 
+Result<void> read_remote(const Json& remote, DeclaredServer& server) {
+  server.url = CELLBLOCK_TRY(text_member(remote, "url"));
+  server.transport = CELLBLOCK_TRY(text_member(remote, "type"));
+  for (const auto& input : array_member(remote, "headers")) {
+    if (!input.is_object()) continue;
+    auto name = CELLBLOCK_TRY(text_member(input, "name"));
+    auto value = CELLBLOCK_TRY(text_member(input, "value"));
+    const bool is_open = value.find('{') != std::string::npos;
+    server.headers.push_back({.name = std::move(name), .value = is_open ? "" : std::move(value)});
+  }
+  return {};
+}
+
 std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 }  // namespace
@@ -165,10 +178,10 @@ Result<std::vector<DeclaredServer>> servers_of_registry(const Json& document) {
   }
   const Json& remotes = array_member(document, "remotes");
   if (!server.package && !remotes.empty() && remotes.front().is_object()) {
-    server.url = CELLBLOCK_TRY(text_member(remotes.front(), "url"));
+    CELLBLOCK_CHECK(read_remote(remotes.front(), server));
   }
   if (!server.package && server.url.empty()) {
-    server.obstacle = "it has no package of npm or PyPI that speaks over stdio";
+    server.obstacle = "it has no package of npm or PyPI that speaks over stdio, and no address";
   }
   return std::vector<DeclaredServer>{std::move(server)};
 }

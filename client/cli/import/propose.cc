@@ -8,6 +8,7 @@
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/import/proposed_environment.h"
 #include "client/cli/import/proposed_paths.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
 #include "policy/egress/egress_rule.h"
@@ -70,13 +71,13 @@ void remark_on_the_rest(const DeclaredServer& server, Proposal& proposal) {
   proposal.tools = server.tools;
 }
 
-Proposal propose(const DeclaredServer& server, const std::string& name, const MachineView& machine,
-                 const Places& places) {
-  Proposal proposal{.name = name, .declared_as = server.name, .obstacle = server.obstacle};
-  if (proposal.obstacle.empty() && server.command.empty() && !server.package) {
-    proposal.obstacle =
-        "it is reached by an address: hosts connect to it themselves, there is nothing to run here";
-  }
+Proposal propose(const DeclaredServer& declared, const std::string& name,
+                 const MachineView& machine, const Places& places) {
+  Proposal proposal{.name = name, .declared_as = declared.name, .obstacle = declared.obstacle};
+  if (!proposal.obstacle.empty()) return proposal;
+  const auto read = as_remote(declared);
+  if (!read) proposal.obstacle = read.error().text;
+  const auto& server = read.value_or(declared);
   if (proposal.obstacle.empty()) propose_command(server, machine, places, proposal);
   if (!proposal.obstacle.empty()) return proposal;
   propose_environment(server, machine, places, proposal);
@@ -85,14 +86,16 @@ Proposal propose(const DeclaredServer& server, const std::string& name, const Ma
   return proposal;
 }
 
+std::map<std::string, std::string> values_of(const std::vector<DeclaredVariable>& variables) {
+  std::map<std::string, std::string> map;
+  for (const auto& variable : variables) map[variable.name] = variable.value;
+  return map;
+}
+
 bool is_declared_alike(const DeclaredServer& one, const DeclaredServer& other) {
-  const auto values = [](const DeclaredServer& server) {
-    std::map<std::string, std::string> map;
-    for (const auto& variable : server.variables) map[variable.name] = variable.value;
-    return map;
-  };
   return one.name == other.name && one.command == other.command && one.url == other.url &&
-         one.directory == other.directory && values(one) == values(other);
+         values_of(one.headers) == values_of(other.headers) && one.directory == other.directory &&
+         values_of(one.variables) == values_of(other.variables);
 }
 
 }  // namespace

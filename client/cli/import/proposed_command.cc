@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "client/cli/import/proposed_paths.h"
+#include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/import/secret_guess.h"
 #include "policy/config_check/command_check.h"
 
@@ -275,6 +277,25 @@ std::string habit_of(const std::vector<std::string>& words) {
   return habit ? fmt::format("its command {}", *habit) : std::string();
 }
 
+// `cellblock add` has put a script of ours before it.
+void propose_remote(const PackageRun& run, const DeclaredServer& server, const MachineView& machine,
+                    Proposal& proposal) {
+  const auto start = proposal.program + "/" + remote_start_file;
+  if (machine.kind_of(start) == PathKind::file) {
+    proposal.command.insert(proposal.command.begin() + 1, start);
+  }
+  std::ranges::copy(run.arguments, std::back_inserter(proposal.command));
+  const auto address = remote_address(address_in(run));
+  const auto rules = address ? rules_for(*address, server.named_addresses)
+                             : Result<std::vector<std::string>>(fail(address.error().text));
+  if (!rules) {
+    proposal.todos.push_back(rules.error().text);
+    return;
+  }
+  if (address->is_plain) proposal.command.emplace_back("--allow-http");
+  std::ranges::copy(*rules, std::back_inserter(proposal.domains));
+}
+
 void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
                     const MachineView& machine, Proposal& proposal) {
   proposal.program = directory;
@@ -343,7 +364,11 @@ void propose_command(const DeclaredServer& server, const MachineView& machine, c
   if (server.bundle) propose_bundle(*server.bundle, directory, machine, proposal);
   if (*run) {
     propose_package(**run, machine, places, proposal);
-    propose_arguments((*run)->arguments, machine, proposal);
+    if (is_remote(**run)) {
+      propose_remote(**run, server, machine, proposal);
+    } else {
+      propose_arguments((*run)->arguments, machine, proposal);
+    }
     return;
   }
   propose_program(words.front(), machine, places, proposal);

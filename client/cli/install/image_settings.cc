@@ -30,8 +30,10 @@ std::string configured_proxy() {
   return {};
 }
 
-Result<void> add_network(const ImageSource& source, PackageInstaller& installer) {
-  CELLBLOCK_CHECK(add_registry_rules("https://" + source.registry, installer.egress));
+Result<void> add_network(const ImageSource& source, const PrivateAddresses& meant,
+                         PackageInstaller& installer) {
+  CELLBLOCK_CHECK(add_named_registry_rules("https://" + source.registry, meant, installer.egress));
+  installer.private_addresses = private_rules(installer.egress);
   for (const auto& rule : source.egress) {
     if (std::ranges::find(installer.egress, rule) == installer.egress.end()) {
       installer.egress.push_back(rule);
@@ -45,7 +47,7 @@ Result<void> add_network(const ImageSource& source, PackageInstaller& installer)
 
 }  // namespace
 
-Result<PackageInstaller> image_installer(const ImageSource& source) {
+Result<PackageInstaller> image_installer(const ImageSource& source, const PrivateAddresses& meant) {
   for (const char* program : {"skopeo", "umoci"}) CELLBLOCK_CHECK(needed_program(program));
   const std::string hosts = source.egress.empty() ? "" : " and where it keeps images";
   PackageInstaller installer{.reaches = source.registry + hosts,
@@ -55,7 +57,7 @@ Result<PackageInstaller> image_installer(const ImageSource& source) {
                              .profile = "python",
                              .lock = "image.lock"};
   if (source.path.empty()) {
-    CELLBLOCK_CHECK(add_network(source, installer));
+    CELLBLOCK_CHECK(add_network(source, meant, installer));
   } else {
     installer.read.push_back(source.path + ":/image");
   }

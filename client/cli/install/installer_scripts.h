@@ -10,4 +10,9 @@ extern const std::string_view npm_installer_script;
 extern const std::string_view pip_installer_script;
 extern const std::string_view image_installer_script;
 
+/// What runs in the cell of a server that is reached by an address, in front of mcp-remote; and the
+/// MCP server of the cell in which such a server is authorized.
+extern const std::string_view remote_start_script;
+extern const std::string_view remote_authorization_script;
+
 }  // namespace cellblock::cli

@@ -17,6 +17,9 @@ struct PackageInstaller {
   std::string profile;              ///< of its cell
   std::string lock;                 ///< the file that says what was installed, with hashes
   std::vector<std::string> egress;  ///< entries of egress.allow
+  /// Of these the ones for addresses of a registry that are not public, where a server's line names
+  /// the registry.
+  std::vector<std::string> private_addresses;
   /// What a cell does not see of the host by itself, and the installer needs.
   std::vector<std::string> read;
   /// Of these what the installed server needs as well.

@@ -7,9 +7,9 @@
 
 namespace cellblock::cli {
 
-Result<PackageInstaller> installer_for(const PackageName& package) {
+Result<PackageInstaller> installer_for(const PackageName& package, const PrivateAddresses& meant) {
   if (package.registry == Registry::image) {
-    return image_installer(CELLBLOCK_TRY(image_source(package.name)));
+    return image_installer(CELLBLOCK_TRY(image_source(package.name)), meant);
   }
   if (package.registry == Registry::pypi) return pip_installer(CELLBLOCK_TRY(pip_settings()));
   return npm_installer(CELLBLOCK_TRY(npm_settings(package.name)));

@@ -2,12 +2,14 @@
 
 #include "client/cli/import/declared_server.h"
 #include "client/cli/install/package_installer.h"
+#include "client/cli/install/registry_rules.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
 
 /// As the configuration of this machine's npm or pip says, or for an image its reference. Tokens
-/// are not taken over. An error: there is none, or a cell cannot be shown it.
-Result<PackageInstaller> installer_for(const PackageName& package);
+/// are not taken over. `meant`: of a registry that is a part of the name. An error: there is none,
+/// or a cell cannot be shown it.
+Result<PackageInstaller> installer_for(const PackageName& package, const PrivateAddresses& meant);
 
 }  // namespace cellblock::cli

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/egress/egress_rule.h"
@@ -78,20 +79,56 @@ std::string rule_for_special(const std::string& address) {
   return is_meant ? text_of(*rule) : std::string();
 }
 
-std::vector<std::string> rules_for(const Endpoint& endpoint) {
+std::vector<std::string> rules_of(const Endpoint& endpoint) {
   std::vector<std::string> rules;
   add_rule(propose_egress_rule(endpoint.host + ":" + endpoint.port).rule, rules);
   for (const auto& address : addresses_of(endpoint)) add_rule(rule_for_special(address), rules);
   return rules;
 }
 
+bool is_private(const std::string& text) {
+  const auto rule = parse_egress_rule(text);
+  return rule && rule->target == EgressTarget::range && !special_kind(rule->address).empty();
+}
+
+bool covers(const std::string& named, const EgressRule& wanted) {
+  const auto rule = parse_egress_rule(named);
+  return rule && rule->target == EgressTarget::range && rule->port == wanted.port &&
+         contains({rule->address, rule->prefix}, {wanted.address, wanted.prefix});
+}
+
+bool is_meant(const std::string& text, const PrivateAddresses& meant) {
+  const auto rule = parse_egress_rule(text);
+  return meant.any || (rule && std::ranges::any_of(meant.named, [&](const std::string& named) {
+                         return covers(named, *rule);
+                       }));
+}
+
 }  // namespace
 
 Result<void> add_registry_rules(const std::string& url, std::vector<std::string>& rules) {
-  const auto own = rules_for(CELLBLOCK_TRY(endpoint_in(url)));
+  return add_named_registry_rules(url, {.any = true}, rules);
+}
+
+Result<void> add_named_registry_rules(const std::string& url, const PrivateAddresses& meant,
+                                      std::vector<std::string>& rules) {
+  const auto own = rules_of(CELLBLOCK_TRY(endpoint_in(url)));
   if (own.empty()) return fail(fmt::format("a cell cannot be let to {}", safe_line(url)));
-  for (const auto& rule : own) add_rule(rule, rules);
+  for (const auto& rule : own) {
+    if (is_private(rule) && !is_meant(rule, meant)) {
+      return fail(fmt::format(
+          "{} leads to an address that is not public: --egress {} says that this is meant",
+          safe_line(url), rule));
+    }
+    add_rule(rule, rules);
+  }
   return {};
+}
+
+std::vector<std::string> private_rules(const std::vector<std::string>& rules) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(rules, std::back_inserter(found), is_private);
+  return found;
 }
 
 }  // namespace cellblock::cli

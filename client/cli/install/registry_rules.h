@@ -12,4 +12,18 @@ namespace cellblock::cli {
 /// is meant. An error: an address that cannot be read, has a password, or cannot be allowed.
 Result<void> add_registry_rules(const std::string& url, std::vector<std::string>& rules);
 
+/// Whose word it is that a registry may be at an address that is not public.
+struct PrivateAddresses {
+  bool any = false;                ///< whoever typed the registry's name has meant what it leads to
+  std::vector<std::string> named;  ///< entries of egress.allow
+};
+
+/// The same for the host of `url`, which a server's line names: perhaps a stranger's. An address
+/// that is not public is an error unless `meant` has it.
+Result<void> add_named_registry_rules(const std::string& url, const PrivateAddresses& meant,
+                                      std::vector<std::string>& rules);
+
+/// Those of `rules` that name addresses which are not public.
+std::vector<std::string> private_rules(const std::vector<std::string>& rules);
+
 }  // namespace cellblock::cli

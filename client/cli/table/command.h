@@ -70,6 +70,7 @@ enum class Tool : std::uint8_t {
   added_removal,
   added_update,
   audit_verify,
+  authorize,
   connect_by_line,
   doctor,
   export_to_host,

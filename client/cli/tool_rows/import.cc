@@ -29,6 +29,13 @@ constinit const Option passed_on{
     .what = "a variable of your environment that the file's servers may have, with --install",
     .values = Values::each,
     .placeholder = "NAME"};
+constinit const Option private_address{
+    .name = "--egress",
+    .what =
+        "an address of this machine or your network that the file's servers may reach where "
+        "they name it, with --install",
+    .values = Values::each,
+    .placeholder = "ADDRESS:PORT"};
 constinit const Option into_host_option{
     .name = "--into-host",
     .what =
@@ -63,10 +70,11 @@ Command import_command() {
               "~/.cursor/mcp.json --install",
           .optional = {&imported_file},
           .options = {&import_from, &output_file, &install_option, &installed_for, &passed_on,
-                      &into_host_option, &undo_option, &without_asking},
+                      &private_address, &into_host_option, &undo_option, &without_asking},
           .excludes = {{&into_host_option, &install_option}, {&into_host_option, &output_file}},
           .needs = {{&installed_for, &install_option},
                     {&passed_on, &install_option},
+                    {&private_address, &install_option},
                     {&undo_option, &into_host_option}},
           .tool = Tool::import_from_host,
           .mistake = import_mistake};

@@ -28,7 +28,8 @@ Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
   const AddOptions options{
       .consent = words.has(yes_option) ? Consent::given : Consent::after_trial,
-      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out};
+      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out,
+      .may_authorize = true};
   if (options.consent != Consent::given && !can_ask(context)) {
     return cannot(context, nobody_to_ask);
   }

@@ -91,8 +91,9 @@ Exit hand_out(const Context& context, const std::string& output,
 // One after the other; what one lacks keeps none of the others out.
 Exit install_all(const Context& context, const Words& words,
                  const std::vector<DeclaredServer>& servers) {
-  const AddOptions options{.consent =
-                               words.has(without_asking) ? Consent::given : Consent::before_trial};
+  const AddOptions options{
+      .consent = words.has(without_asking) ? Consent::given : Consent::before_trial,
+      .may_authorize = can_ask(context)};
   if (options.consent != Consent::given && !can_ask(context)) {
     return cannot(context, nobody_to_ask);
   }
@@ -104,7 +105,9 @@ Exit install_all(const Context& context, const Words& words,
   std::size_t count = 0;
   for (const auto& server : servers) {
     tell(context, fmt::format("--- {}", safe_line(server.name)));
-    auto added = imported_server(server, {.users = *users, .environment = words.all(passed_on)});
+    auto added = imported_server(server, {.users = *users,
+                                          .environment = words.all(passed_on),
+                                          .addresses = words.all(private_address)});
     const Exit exit = added ? add_server(context, *places, *std::move(added), options, interruption)
                             : cannot(context, added.error().text);
     count += exit == Exit::ok ? 1 : 0;

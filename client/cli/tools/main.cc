@@ -31,6 +31,8 @@ Exit carry_out(const Context& context, const CommandLine& line) {
       return run_update(context, line.words);
     case Tool::audit_verify:
       return run_audit_verify(context, line.words);
+    case Tool::authorize:
+      return run_auth(context, line.words);
     case Tool::connect_by_line:
       return run_run(context, line.words);
     case Tool::doctor:

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -20,6 +21,9 @@
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/propose.h"
 #include "client/cli/import/proposed_command.h"
+#include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote_server.h"
+#include "client/cli/import/secret_guess.h"
 #include "client/cli/install/places.h"
 #include "client/cli/table/words.h"
 #include "client/cli/tools/tools.h"
@@ -38,6 +42,19 @@ struct KnownServers {
   std::vector<std::string> names;
 };
 
+struct AskedLine {
+  Line words;               ///< without values of headers
+  bool has_values = false;  ///< it had some: another server's token, perhaps
+};
+
+AskedLine asked_line(const Line& line) {
+  const auto remote = as_remote({.command = line});
+  if (!remote) return {.words = line};
+  const bool has_values = std::ranges::any_of(
+      remote->variables, [](const auto& variable) { return !is_placeholder(variable.value); });
+  return {.words = remote->command, .has_values = has_values};
+}
+
 // Of one's own, or else of the system's.
 KnownServers known_servers(const Context& context, const Line& line) {
   for (const Mode mode : {Mode::user, Mode::system}) {
@@ -51,6 +68,10 @@ KnownServers known_servers(const Context& context, const Line& line) {
 // "@scope/server-files" is called server-files.
 std::string name_for(const Line& line) {
   const auto run = package_run(line);
+  if (run && *run && is_remote(**run)) {
+    const auto address = remote_address(address_in(**run));
+    return address ? server_name_for(address->host) : "NAME";
+  }
   const auto whole = run && *run ? (*run)->package.name : line.front();
   auto name = server_name_for(whole.substr(whole.rfind('/') + 1));
   return name.empty() ? "NAME" : name;
@@ -99,9 +120,9 @@ Exit become_connect(const Context& context, Mode mode, const std::string& server
 Exit run_run(const Context& context, const Words& words) {
   std::error_code ignored;
   const auto here = std::filesystem::current_path(ignored).string();
-  const auto line = with_whole_paths(words.all(started_line), here, this_machine());
-  const auto known = known_servers(context, line);
-  if (known.names.size() != 1) return refuse(context, refusal_of(known, line));
+  const auto line = asked_line(with_whole_paths(words.all(started_line), here, this_machine()));
+  const auto known = line.has_values ? KnownServers{} : known_servers(context, line.words);
+  if (known.names.size() != 1) return refuse(context, refusal_of(known, line.words));
   return become_connect(context, known.mode, known.names.front());
 }
 

@@ -7,6 +7,7 @@
 namespace cellblock::cli {
 
 Exit run_add(const Context& context, const Words& words);
+Exit run_auth(const Context& asked, const Words& words);
 Exit run_audit_verify(const Context& context, const Words& words);
 Exit run_doctor(const Context& asked, const Words& words);
 Exit run_export(const Context& context, const Words& words);

@@ -126,10 +126,15 @@ state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audi
     return this.callThrough(['connect', server], tool, args);
   }
 
-  async callThrough(words, tool, args = {}) {
+  // A client over that command line, as the user.
+  openThrough(words) {
     const drop = isRoot ? ['setpriv', '--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', '--'] : [];
     const [command, ...rest] = [...drop, path.join(this.directory, 'bin/cellblock'), ...words];
-    const { client, call } = await connect(v1, { command, args: rest, env: { ...this.env, CELLBLOCK_SOCKET: this.socket }, stderr: 'ignore' });
+    return connect(v1, { command, args: rest, env: { ...this.env, CELLBLOCK_SOCKET: this.socket }, stderr: 'ignore' });
+  }
+
+  async callThrough(words, tool, args = {}) {
+    const { client, call } = await this.openThrough(words);
     try {
       return await call(tool, args);
     } finally {

@@ -8,6 +8,7 @@ import * as os from 'node:os';
 import * as path from 'node:path';
 import { once } from 'node:events';
 
+import { bundled } from './bundled.mjs';
 import { wheel } from './wheels.mjs';
 
 // A server that says which tools it has, writes a file where it is told, and tells what it sees.
@@ -73,6 +74,12 @@ export class Registry {
     const description = { name, version, bin: { [name.split('/').pop()]: 'main.js' }, server: { tools, fails }, ...more };
     if (!this.packages.has(name)) this.packages.set(name, new Map());
     this.packages.get(name).set(version, { description, bytes: packed(description, { 'main.js': serverScript, ...files }) });
+  }
+
+  // One of tests/fixtures.
+  publishInstalled(name) {
+    const { description, bytes } = bundled(name);
+    this.packages.set(name, new Map([[description.version, { description, bytes }]]));
   }
 
   publishWheel(name, version, options) {

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "client/cli/add/conversation.h"
+#include "policy/base/result.h"
+
+/// A person's browser comes back from an authorization server: to a port of this machine's
+/// loopback, or, where the browser is on another machine, as an address that the person pastes.
+namespace cellblock::cli {
+
+/// Where it comes back to: the redirect URI that was registered.
+struct ReturnPlace {
+  std::uint16_t port = 0;
+  std::string path;  ///< "/oauth/callback"
+  std::string
+      state;  ///< as it stands in the query, escaped; what has another one is not the answer
+};
+
+/// What an authorization server is asked, as it stands in the address that people are sent to. An
+/// error: it is no address that a person should open. `back.state` is read from it. Pure.
+struct AuthorizationPage {
+  std::string url;
+  ReturnPlace back;
+};
+Result<AuthorizationPage> authorization_page(const std::string& url, const ReturnPlace& back);
+
+/// "PATH?QUERY" in the first line of an HTTP request, or in an address that was pasted. Empty: it
+/// is no answer for that place. Pure.
+std::string answer_in_request(std::string_view head, const ReturnPlace& place);
+std::string answer_in_address(std::string_view text, const ReturnPlace& place);
+
+/// Waits for it, 10 minutes at most; a terminal is read where there is one.
+Result<std::string> browser_return(const ReturnPlace& place, const Interruption& interruption);
+
+}  // namespace cellblock::cli
