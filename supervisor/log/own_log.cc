@@ -101,16 +101,6 @@ class JournalSink final : public spdlog::sinks::sink {
   spdlog::sinks::stderr_sink_st stderr_;
 };
 
-spdlog::sink_ptr sink_for(const std::string& name, bool is_journal) {
-  Fd journal = is_journal ? connect_to_journal() : Fd();
-  if (!journal.valid()) return std::make_shared<spdlog::sinks::stderr_sink_st>();
-  return std::make_shared<JournalSink>(name, std::move(journal));
-}
-
-}  // namespace
-
-namespace {
-
 // A value with a newline has its length before it, 8 bytes in little-endian order.
 void add_field(std::string& entry, std::string_view name, std::string_view value) {
   entry += name;
@@ -167,15 +157,30 @@ std::string journal_entry(std::string_view identifier, int priority, std::string
   return entry;
 }
 
-void set_up_log(const std::string& name) {
-  const bool is_journal = is_connected_to(STDERR_FILENO, journal_stream);
+namespace {
+
+void set_up_with(const std::string& name, spdlog::sink_ptr sink, bool is_journal) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<LevelWord>('*').add_flag<Priority>('P').set_pattern(
       fmt::format("{}{}: %*%v", is_journal ? "%P" : "", name));
-  auto logger = std::make_shared<spdlog::logger>(name, sink_for(name, is_journal));
+  auto logger = std::make_shared<spdlog::logger>(name, std::move(sink));
   logger->set_formatter(std::move(formatter));
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));
+}
+
+}  // namespace
+
+void set_up_log(const std::string& name) {
+  set_up_with(name, std::make_shared<spdlog::sinks::stderr_sink_st>(),
+              is_connected_to(STDERR_FILENO, journal_stream));
+}
+
+void speak_to_journal(const std::string& name) {
+  if (!is_connected_to(STDERR_FILENO, journal_stream)) return;
+  Fd journal = connect_to_journal();
+  if (!journal.valid()) return;
+  set_up_with(name, std::make_shared<JournalSink>(name, std::move(journal)), true);
 }
 
 bool is_connected_to(int descriptor, std::string_view path) {

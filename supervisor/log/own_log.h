@@ -10,6 +10,10 @@ namespace cellblock {
 /// sd-daemon(3) says it ("<4>") where stderr goes to the journal.
 void set_up_log(const std::string& name);
 
+/// From here on lines have fields (journal_entry()) where stderr goes to the journal. After
+/// whatever closes descriptors that it does not know: this opens one, which stays.
+void speak_to_journal(const std::string& name);
+
 /// Whether the descriptor is the client's end of the Unix socket that listens there. Needs no
 /// environment (JOURNAL_STREAM), of which processes in cells have none.
 bool is_connected_to(int descriptor, std::string_view path);

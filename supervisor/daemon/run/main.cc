@@ -191,6 +191,7 @@ Result<void> run(const Options& options) {
   static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
+  cellblock::speak_to_journal("cellblockd");
   CELLBLOCK_CHECK(adopt_children());
   CELLBLOCK_CHECK(hide_memory());
   const ServiceNotify service;
