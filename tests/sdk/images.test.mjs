@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import * as net from 'node:net';
 import * as path from 'node:path';
 import { before, test } from 'node:test';
 
@@ -136,6 +137,23 @@ inBothModes(() => {}, ({ place }) => {
     const added = await place.run([...words, '--env', 'SERVICE_TOKEN'], { env });
     assert.match(added.err, /1 of 1 servers added/);
     assert.match(await read('imported', '/proc/self/environ'), /SERVICE_TOKEN=\[/);
+  });
+
+  test('The registry of a file is reached at no private address that nobody has named', { skip }, async () => {
+    const file = path.join(place.home, 'mcp.json');
+    const asked = [];
+    const registry = net.createServer((socket) => { asked.push(socket.destroy()); });
+    await new Promise((resolve) => { registry.listen(0, '127.0.0.1', resolve); });
+    const { port } = registry.address();
+    const args = ['run', '-i', '--rm', `127.0.0.1:${port}/mcp/time`];
+    fs.writeFileSync(file, JSON.stringify({ mcpServers: { elsewhere: { command: 'docker', args } } }));
+    const words = ['import', file, '--install', '--yes', ...place.allowed];
+    const range = `127.0.0.1/32:${port}`;
+    assert.ok((await place.cellblock(...words)).err.includes(`not public: --egress ${range}`));
+    assert.equal(asked.length, 0);
+    assert.match((await place.cellblock(...words, '--egress', range)).err, /could not be installed/);
+    assert.notEqual(asked.length, 0);
+    registry.close();
   });
 
   test('A removed image is gone from the disk', { skip }, async () => {

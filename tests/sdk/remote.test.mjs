@@ -36,7 +36,7 @@ async function saidIn(place, server) {
   return out + err;
 }
 
-inBothModes((registry) => registry.publishInstalled('mcp-remote'), ({ place }) => {
+inBothModes((registry) => registry.publishInstalled('mcp-remote'), ({ registry, place }) => {
   const servers = [];
   const started = async (options) => {
     const server = new RemoteServer(options);
@@ -197,6 +197,24 @@ inBothModes((registry) => registry.publishInstalled('mcp-remote'), ({ place }) =
     const again = await authorizing(['cellblock', 'auth', 'asking'], browse);
     assert.equal(again.code, 0, again.err);
     assert.match(await echoed(place, 'asking'), /over there/);
+  });
+
+  test('An update uses up no token of the authorization, which goes on with the new version', async () => {
+    const [authorization] = servers.filter((one) => one instanceof AuthorizationServer);
+    const before = authorization.grants.length;
+    registry.publishInstalled('mcp-remote', '99.0.0');
+    const updated = await place.cellblock('update', '--yes', 'asking');
+    assert.match(updated.err, /its tools were not asked for/);
+    assert.match(updated.out, /-> 99\.0\.0/);
+    assert.equal(authorization.grants.length, before);
+    assert.match(declared('asking'), /99\.0\.0-[0-9a-f]+\/start\.mjs/);
+    authorization.expire();
+    assert.match(await echoed(place, 'asking'), /over there/);
+  });
+
+  test('What was removed leaves no secret behind', async () => {
+    assert.equal((await place.cellblock('remove', '--yes', 'asking')).code, 0);
+    assert.deepEqual(fs.readdirSync(path.join(place.configuration, 'secrets')), ['closed.REMOTE_TOKEN']);
   });
 
   test('An authorization server that is not named is not reached', async () => {

@@ -37,15 +37,16 @@ function addDependencies(source, place, top, placed) {
   }
 }
 
-// { description, bytes } for a registry.
-export function bundled(name) {
+// { description, bytes } for a registry, as another version where one is named.
+export function bundled(name, named) {
   const source = path.join(fixtures, 'node_modules', name);
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'cellblock-bundle.'));
   try {
     const top = path.join(directory, 'package');
     copyPackage(source, top);
     addDependencies(source, top, top, new Map());
-    const { version, bin, type, dependencies } = descriptionIn(source);
+    const { version: own, bin, type, dependencies } = descriptionIn(source);
+    const version = named ?? own;
     const bundleDependencies = Object.keys(dependencies ?? {});
     const description = { name, version, bin, type, dependencies, bundleDependencies };
     fs.writeFileSync(path.join(top, 'package.json'), JSON.stringify(description));

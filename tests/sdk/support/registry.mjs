@@ -76,10 +76,11 @@ export class Registry {
     this.packages.get(name).set(version, { description, bytes: packed(description, { 'main.js': serverScript, ...files }) });
   }
 
-  // One of tests/fixtures.
-  publishInstalled(name) {
-    const { description, bytes } = bundled(name);
-    this.packages.set(name, new Map([[description.version, { description, bytes }]]));
+  // One of tests/fixtures; as another version where one is named.
+  publishInstalled(name, version) {
+    const { description, bytes } = bundled(name, version);
+    if (!this.packages.has(name)) this.packages.set(name, new Map());
+    this.packages.get(name).set(description.version, { description, bytes });
   }
 
   publishWheel(name, version, options) {
