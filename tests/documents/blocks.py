@@ -26,6 +26,8 @@ DOCUMENTS = [
     ("docs/client-library.md", "host"),
     ("docs/client/cpp.md", "host"),
     ("docs/client/c.md", "host"),
+    ("docs/client/python.md", "host"),
+    ("docs/client/node.md", "host"),
     ("examples/agent_host/README.md", "host"),
     ("docs/systemd.md", "host"),
     ("examples/README.md", "host"),
@@ -42,6 +44,8 @@ SKIPPED = {
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",
     ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
     ("docs/client-library.md", "c++ -std=c++20 first_host.cc"): "the program is on the page: tests/library/headers_test.py compiles it",
+    ("docs/client/python.md", "pip install"): "needs Python's package index, or more packages: tests/library/python_client_test.py runs it from the tree",
+    ("docs/client/node.md", "npm install"): "needs npm: tests/sdk/node_client.test.mjs runs it from the tree",
     ("examples/agent_host/README.md", "./agent_host"): "needs two servers of cellblock's tests",
 }
 
