@@ -7,7 +7,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { inBothModes, textOf } from './support/place.mjs';
+import { inBothModes, textOf, user } from './support/place.mjs';
 import { AuthorizationServer, RemoteServer, browse } from './support/remote.mjs';
 
 const token = 'hush-4f9c1c5be0f74d1c-hush';
@@ -139,6 +139,29 @@ inBothModes((registry) => registry.publishInstalled('mcp-remote'), ({ registry, 
     assert.match(await echoed(place, 'from-file'), /over there/);
     assert.equal((await place.cellblock('remove', '--yes', 'from-file')).code, 0);
   });
+
+  const hosts = {
+    'host.json': () => JSON.stringify({ mcpServers: { far: { type: 'http', url: open.url, headers: {}, timeout: 5 } } }, null, 2),
+    'host.toml': () => `[mcp_servers.far]\nurl = "${open.url}"\nhttp_headers = {}\nstartup_timeout_sec = 5\n`,
+  };
+  for (const [name, text] of Object.entries(hosts)) {
+    test(`An entry of ${name} with that address becomes \`cellblock connect\`, and comes back`, async () => {
+      const file = path.join(place.home, name);
+      const words = ['cellblock', 'import', file, '--into-host', '--yes'];
+      const run = async (...more) => {
+        const done = await place.run([...words, ...more], { asUser: true });
+        assert.equal(done.code, 0, done.err);
+        return fs.readFileSync(file, 'utf8');
+      };
+      fs.writeFileSync(file, text());
+      fs.chownSync(file, user, user);
+      const changed = await run();
+      assert.match(changed, /"connect",\s*"open"/);
+      assert.doesNotMatch(changed, /http/);
+      assert.match(changed, /timeout/);
+      assert.equal(await run('--undo'), text());
+    });
+  }
 
   // Until it has said where a person has to go; `go` is that person.
   const authorizing = async (words, go) => {
