@@ -27,7 +27,7 @@ auto made(Make make) noexcept -> decltype(make()) {
   }
 }
 
-cellblock_error* new_error(const Error& error) noexcept {
+cellblock_error* new_error(const Error& error) {
   return made([&] { return new cellblock_error{code_of(error.code), error}; });
 }
 

@@ -34,9 +34,7 @@ bool control(int set, int operation, int fd, std::uint32_t events) {
 class Reactor::Processing {
  public:
   explicit Processing(Reactor& reactor) : reactor_(reactor) {
-    const std::lock_guard lock(reactor.mutex_);
-    owner_ = !std::exchange(reactor.processing_, true);
-    if (!owner_ || !std::exchange(reactor.is_signalled_, false)) return;
+    if (!begin()) return;
     std::uint64_t count = 0;
     static_cast<void>(!::read(reactor.signal_.get(), &count, sizeof(count)));
   }
@@ -52,6 +50,13 @@ class Reactor::Processing {
   explicit operator bool() const { return owner_; }
 
  private:
+  // Whether there is a signal to take away: there comes none meanwhile.
+  bool begin() {
+    const std::lock_guard lock(reactor_.mutex_);
+    owner_ = !std::exchange(reactor_.processing_, true);
+    return owner_ && std::exchange(reactor_.is_signalled_, false);
+  }
+
   Reactor& reactor_;
   bool owner_ = false;
 };

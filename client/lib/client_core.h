@@ -91,6 +91,7 @@ class Client::Impl::Use {
 };
 
 template <class Act>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the copy keeps it while `act` runs
 std::invoke_result_t<Act, Client::Impl&> Client::Impl::use(std::shared_ptr<Impl> impl, Act act) {
   if (auto why = why_unusable(impl)) return Unexpected(*std::move(why));
   if (!impl->take()) return Unexpected(in_use());
