@@ -32,8 +32,8 @@ TEST_F(GatewayAdmin, SeesWhatTheUserSees) {
   start();
   Lines host = connect();
   const Json own = asked(host, "cellblock/status")["result"];
-  Lines admin = admin();
-  const Json seen = asked(admin, "cellblock/status")["result"];
+  Lines visit = admin();
+  const Json seen = asked(visit, "cellblock/status")["result"];
   ASSERT_EQ(seen["servers"].size(), 1U);
   EXPECT_EQ(seen["servers"][0]["name"], "files");
   EXPECT_EQ(seen["servers"], own["servers"]);
@@ -42,18 +42,18 @@ TEST_F(GatewayAdmin, SeesWhatTheUserSees) {
 TEST_F(GatewayAdmin, UsesNoServer) {
   start();
   Lines host = connect();
-  Lines admin = admin();
-  EXPECT_EQ(asked(admin, "cellblock/attach", R"({"server":"files"})")["error"]["data"]["code"],
+  Lines visit = admin();
+  EXPECT_EQ(asked(visit, "cellblock/attach", R"({"server":"files"})")["error"]["data"]["code"],
             "denied");
-  EXPECT_EQ(asked(admin, "tools/list")["error"]["data"]["code"], "denied");
-  EXPECT_EQ(asked(admin, "initialize")["error"]["data"]["code"], "denied");
+  EXPECT_EQ(asked(visit, "tools/list")["error"]["data"]["code"], "denied");
+  EXPECT_EQ(asked(visit, "initialize")["error"]["data"]["code"], "denied");
 }
 
 TEST_F(GatewayAdmin, OfAnotherUsersGatewayIsAMistakeThatEndsThisOne) {
   start();
   Lines host = connect();
-  Lines admin = admin(user + 1);
-  EXPECT_TRUE(admin.at_end());
+  Lines visit = admin(user + 1);
+  EXPECT_TRUE(visit.at_end());
   EXPECT_TRUE(host.at_end());
 }
 
@@ -62,11 +62,11 @@ TEST_F(GatewayAdmin, ApprovesACallThatWaits) {
   start();
   Lines host = connect();
   FakeCell cell = attach_host(host);
-  Lines admin = admin();
+  Lines visit = admin();
   host.send(
       R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"push","arguments":{"to":"a"}}})");
   Json waiting;
-  while (waiting.empty()) waiting = asked(admin, "cellblock/approvals")["result"]["approvals"];
+  while (waiting.empty()) waiting = asked(visit, "cellblock/approvals")["result"]["approvals"];
   EXPECT_EQ(waiting[0]["server"], "files");
   EXPECT_EQ(waiting[0]["name"], "push");
   EXPECT_EQ(waiting[0]["arguments"], R"({"to":"a"})");
@@ -74,9 +74,9 @@ TEST_F(GatewayAdmin, ApprovesACallThatWaits) {
       R"({"approval":)" + waiting[0]["approval"].dump() + R"(,"word":"allow"})";
   EXPECT_EQ(asked(host, "cellblock/approve", word)["error"]["data"]["code"], "denied")
       << "whoever asks does not approve";
-  EXPECT_EQ(asked(admin, "cellblock/approve", word)["result"]["decided"], true);
+  EXPECT_EQ(asked(visit, "cellblock/approve", word)["result"]["decided"], true);
   EXPECT_EQ(cell.mcp.read_json()["params"]["name"], "push");
-  EXPECT_EQ(asked(admin, "cellblock/approve", word)["result"]["decided"], false) << "only once";
+  EXPECT_EQ(asked(visit, "cellblock/approve", word)["result"]["decided"], false) << "only once";
 }
 
 TEST_F(GatewayAdmin, ApprovesWhatWasLookedAtAndNothingElse) {
@@ -84,19 +84,19 @@ TEST_F(GatewayAdmin, ApprovesWhatWasLookedAtAndNothingElse) {
   start();
   Lines host = connect();
   FakeCell cell = attach_host(host);
-  Lines admin = admin();
+  Lines visit = admin();
   host.send(
       R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"push","task":{"ttl":1}}})");
   Json listed;
-  while (listed.empty()) listed = asked(admin, "cellblock/approvals")["result"]["approvals"];
+  while (listed.empty()) listed = asked(visit, "cellblock/approvals")["result"]["approvals"];
   EXPECT_EQ(listed[0]["besides"][0], "task");
   EXPECT_FALSE(listed[0].contains("params"));
   const std::string number = listed[0]["approval"].dump();
-  const Json whole = asked(admin, "cellblock/approvals", R"({"approval":)" + number + "}");
+  const Json whole = asked(visit, "cellblock/approvals", R"({"approval":)" + number + "}");
   const Json& call = whole["result"]["approvals"][0];
   EXPECT_EQ(call["params"], R"({"name":"push","task":{"ttl":1}})");
   const auto allow = [&](const std::string& digest) {
-    return asked(admin, "cellblock/approve",
+    return asked(visit, "cellblock/approve",
                  R"({"word":"allow","approval":)" + number + R"(,"digest":")" + digest + "\"}");
   };
   EXPECT_EQ(allow(std::string(64, '0'))["result"]["decided"], false);
@@ -110,11 +110,11 @@ TEST_F(GatewayAdmin, DeniesACallThatWaits) {
   start();
   Lines host = connect();
   const FakeCell cell = attach_host(host);
-  Lines admin = admin();
+  Lines visit = admin();
   host.send(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"push"}})");
   Json waiting;
-  while (waiting.empty()) waiting = asked(admin, "cellblock/approvals")["result"]["approvals"];
-  asked(admin, "cellblock/approve",
+  while (waiting.empty()) waiting = asked(visit, "cellblock/approvals")["result"]["approvals"];
+  asked(visit, "cellblock/approve",
         R"({"approval":)" + waiting[0]["approval"].dump() + R"(,"word":"deny"})");
   const Json reply = host.read_json();
   EXPECT_EQ(reply["result"]["_meta"]["cellblock/error"]["code"], "approval_required");
