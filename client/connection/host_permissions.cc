@@ -117,6 +117,11 @@ Result<CallToApprove> HostPermissions::read(std::string_view server, std::string
   }
   const auto kind = kind_of(method);
   const bool has_arguments = kind == CallKind::tool || kind == CallKind::prompt;
+  // Who is asked in C would be shown what stands before it.
+  if (name_in(*message, text, kind).contains('\0')) {
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .text = "a name with a zero byte is none that can be called"});
+  }
   return CallToApprove{.server = std::string(server),
                        .kind = kind,
                        .method = std::string(method),

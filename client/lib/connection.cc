@@ -64,9 +64,6 @@ void Connection::Impl::attach(std::string_view server, const AttachOptions& with
                               milliseconds timeout, Completion<Attached> done) {
   auto workspace = workspace_of(with);
   if (!workspace) return post<Attached>(std::move(done), std::unexpected(workspace.error()));
-  auto finish = [done = std::move(done)](Result<std::string> answer) mutable {
-    done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
-  };
   const auto params = attach_params(server,
                                     {.workspace = workspace->valid(),
                                      .probe = with.program == CellProgram::probe,
@@ -76,7 +73,21 @@ void Connection::Impl::attach(std::string_view server, const AttachOptions& with
   Attachment made{.server = std::string(server), .with = with, .directory = {}};
   // A path is opened again, a descriptor may be closed by then.
   if (with.workspace.empty() && workspace->valid()) made.directory = copy_of(*workspace);
-  attachment = std::move(made);
+  // Until the daemon agrees, calls are judged as those to the server of before.
+  std::shared_ptr<Attachment> later;
+  if (is_attached) {
+    later = std::make_shared<Attachment>(std::move(made));
+  } else {
+    attachment = std::move(made);
+  }
+  auto finish = [weak = weak_from_this(), later = std::move(later),
+                 done = std::move(done)](Result<std::string> answer) mutable {
+    if (const auto self = weak.lock(); self && answer) {
+      self->is_attached = true;
+      if (later) self->attachment = std::move(*later);
+    }
+    done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
+  };
   request(control_method::attach, params, {.timeout = timeout}, std::move(finish),
           std::move(*workspace));
 }

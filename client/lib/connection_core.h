@@ -92,7 +92,8 @@ struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
   std::optional<Error> farewell;
   std::optional<Attachment> attachment;
   bool is_initialized = false;
-  bool is_judging = false;  ///< on_permission runs, inside request()
+  bool is_attached = false;  ///< once at least: `attachment` is what the daemon agreed to
+  bool is_judging = false;   ///< on_permission runs, inside request()
   /// Questions of the gateway that a person looks at, by their raw id.
   std::map<std::string, Question> questions;
   /// Requests of the server that the host has not answered yet, by their raw id.

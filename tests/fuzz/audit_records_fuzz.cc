@@ -168,7 +168,7 @@ class Life {
     const Teller& teller = tellers_[input_.byte() % tellers_.size()];
     if (!teller.socket.valid()) return;
     wire::AuditRecord record = sound_record();
-    const std::string text = input_.text(input_.byte());
+    const std::string text(input_.text(input_.byte()));
     record.text_length = static_cast<std::uint16_t>(text.size());
     // Then some of its bytes anew.
     if (input_.choice(3) == 0) {

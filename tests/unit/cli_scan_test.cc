@@ -99,7 +99,7 @@ TEST_F(HomeTest, IsSearchedByAChildAsByItsUser) {
   std::ofstream(home_ / ".cursor/mcp.json") << cursor_file;
   const ScannedUser user{
       .name = "a", .uid = ::geteuid(), .gid = ::getegid(), .home = home_.string()};
-  EXPECT_EQ(configured_as(user, "/"), scan());
+  EXPECT_EQ(configured_as(user, "/").value(), scan());
   EXPECT_THAT(scan(), SizeIs(2));
 }
 
@@ -107,14 +107,14 @@ TEST_F(HomeTest, IsNotSearchedWhereTheChildCannotBecomeItsUser) {
   if (::geteuid() == 0) GTEST_SKIP() << "root can become anybody";
   std::ofstream(home_ / ".cursor/mcp.json") << cursor_file;
   const ScannedUser other{.name = "b", .uid = ::geteuid() + 1, .gid = 1, .home = home_.string()};
-  EXPECT_THAT(configured_as(other, "/"), IsEmpty());
+  EXPECT_FALSE(configured_as(other, "/"));
 }
 
 TEST_F(HomeTest, IsNotReadWithRootsRights) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   std::ofstream(home_ / ".cursor/mcp.json") << cursor_file;
   const ScannedUser nobody{.name = "nobody", .uid = 65534, .gid = 65534, .home = home_.string()};
-  EXPECT_THAT(configured_as(nobody, "/"), IsEmpty()) << "the directory is root's alone";
+  EXPECT_THAT(configured_as(nobody, "/").value(), IsEmpty()) << "the directory is root's alone";
 }
 
 TEST_F(HomeTest, IsNotLeftByALink) {
@@ -135,6 +135,10 @@ TEST(ShownCommand, LeavesOutWhatLooksLikeASecret) {
             "server --api-key [hidden] --mode fast");
   EXPECT_EQ(shown_command({"server", "--token=abcdef"}), "server --token=[hidden]");
   EXPECT_EQ(shown_command({"env", "API_KEY=abcdef", "server"}), "env API_KEY=[hidden] server");
+  EXPECT_EQ(shown_command({"mcp-remote", "https://u:p@h.example/s/KEY/mcp?api_key=x", "--header",
+                           "Authorization: Basic dXNlcjpwYXNzd29yZA=="}),
+            "mcp-remote https://h.example --header Authorization:[hidden]");
+  EXPECT_EQ(shown_command({"echo", "a!!", "{x,y}"}), "echo 'a!!' '{x,y}'");
   EXPECT_THAT(shown_command({"server", "ghp_0123456789abcdefghijABCDEFGHIJ012345"}),
               Not(HasSubstr("ghp_")));
 }

@@ -41,7 +41,7 @@ constexpr KnownOption known_options[] = {
     {"--protocol", Use::value},
     {"--ignore-tool", Use::value},
     {"--resource", Use::value},
-    {"--host", Use::value},
+    {"--host", Use::dropped_value},
     {"--callback-path", Use::value},
     {"--authorize-param", Use::value},
     {"--static-oauth-client-metadata", Use::value},

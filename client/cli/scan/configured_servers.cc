@@ -27,11 +27,7 @@ std::string address_of(const nlohmann::ordered_json& value) {
   for (const char* name : {"url", "serverUrl", "httpUrl"}) {
     const auto url = text_member(value, name);
     if (!url || url->empty()) continue;
-    const std::size_t scheme = url->find("://");
-    if (scheme == std::string::npos) return "an address";
-    const std::string rest = url->substr(scheme + 3);
-    const std::string authority = rest.substr(0, rest.find_first_of("/?#"));
-    return url->substr(0, scheme + 3) + authority.substr(authority.rfind('@') + 1);
+    return where_it_leads(*url);
   }
   return {};
 }
@@ -98,7 +94,7 @@ std::vector<ScanFinding> configured_servers(const ScannedUser& user, const std::
 std::vector<ScannedUser> scanned_users() {
   std::vector<ScannedUser> users;
   const uid_t own = ::geteuid();
-  ::setpwent();  // NOLINT(concurrency-mt-unsafe): one thread
+  ::setpwent();                                 // NOLINT(concurrency-mt-unsafe): one thread
   while (const passwd* entry = ::getpwent()) {  // NOLINT(concurrency-mt-unsafe): one thread
     const bool is_wanted = own == 0 || entry->pw_uid == own;
     const std::string home = entry->pw_dir == nullptr ? "" : entry->pw_dir;

@@ -1,9 +1,11 @@
 #include "client/cli/scan/scan_as_user.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <grp.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,26 +56,35 @@ std::string told_by(int in, std::chrono::milliseconds patience) {
   return {};
 }
 
-void reap(pid_t child) {
+// One that waits for a file system which does not answer cannot be ended: it is left.
+void end_or_leave(pid_t child, const client::OwnedFd& end) {
+  constexpr int moment_ms = 1'000;
   ::kill(child, SIGKILL);
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  pollfd ended{.fd = end.get(), .events = POLLIN, .revents = 0};
+  if (end.valid()) ::poll(&ended, 1, moment_ms);
+  while (::waitpid(child, nullptr, WNOHANG) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace
 
-std::vector<ScanFinding> configured_as(const ScannedUser& user, const std::string& here,
-                                       std::chrono::milliseconds patience) {
+Result<std::vector<ScanFinding>> configured_as(const ScannedUser& user, const std::string& here,
+                                               std::chrono::milliseconds patience) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail("no pipe can be made");
   const client::OwnedFd in(ends[0]);
   client::OwnedFd out(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return {};
+  if (child < 0) return fail("no process can be made");
   if (child == 0) scan_and_exit(user, here, out.get());
   out = client::OwnedFd();
+  const client::OwnedFd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   const std::string told = told_by(in.get(), patience);
-  reap(child);
-  return read_scan(told).value_or(std::vector<ScanFinding>{});
+  end_or_leave(child, end);
+  auto found = read_scan(told);
+  if (!found) return fail("their hosts' files could not be read within the time, or as that user");
+  if (user.uid == ::geteuid()) return found;
+  for (ScanFinding& one : *found) one.remedy = fmt::format("as {}: {}", user.name, one.remedy);
+  return found;
 }
 
 }  // namespace cellblock::cli

@@ -6,15 +6,16 @@
 
 #include "client/cli/scan/configured_servers.h"
 #include "client/cli/scan/scan_finding.h"
+#include "policy/base/result.h"
 
 namespace cellblock::cli {
 
 inline constexpr std::chrono::milliseconds scan_patience{10'000};
 
 /// As configured_servers(), by a child that is that user: what users wrote is not parsed with
-/// root's rights, and what they may not read is not read. Nothing where the child cannot become the
+/// root's rights, and what they may not read is not read. An error: the child cannot become the
 /// user, or has not finished within `patience`.
-std::vector<ScanFinding> configured_as(const ScannedUser& user, const std::string& here,
-                                       std::chrono::milliseconds patience = scan_patience);
+Result<std::vector<ScanFinding>> configured_as(const ScannedUser& user, const std::string& here,
+                                               std::chrono::milliseconds patience = scan_patience);
 
 }  // namespace cellblock::cli

@@ -20,20 +20,46 @@ std::string_view name_of(ScanFinding::Kind kind) {
   return "listening";
 }
 
+std::string where_it_leads(std::string_view address) {
+  const std::size_t scheme = address.find("://");
+  if (scheme == std::string_view::npos) return "an address";
+  const std::string_view rest = address.substr(scheme + 3);
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  return std::string(address.substr(0, scheme + 3)) +
+         std::string(authority.substr(authority.rfind('@') + 1));
+}
+
 namespace {
 
 constexpr const char* hidden = "[hidden]";
 
-bool is_plain(const std::string& word) {
-  return !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?") == std::string::npos;
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// `--token=abc`, `API_KEY=abc`: what it is called stays.
+// Nothing of it means anything to a shell.
+bool is_plain(const std::string& word) {
+  constexpr std::string_view others = "_@%+=:,./-";
+  return !word.empty() &&
+         std::ranges::all_of(word, [=](char c) { return is_letter(c) || others.contains(c); });
+}
+
+// What an option or a variable is called.
+bool is_name(std::string_view text) {
+  constexpr std::string_view others = "-_.";
+  return !text.empty() &&
+         std::ranges::all_of(text, [=](char c) { return is_letter(c) || others.contains(c); });
+}
+
+// `--token=abc`, `API_KEY=abc`, `Authorization: abc`: what it is called stays. Of an address where
+// it leads: the rest may be a key.
 std::string without_secret(const std::string& word, bool is_named_secret) {
-  const std::size_t sign = word.find('=');
-  const bool has_name = sign != std::string::npos && sounds_secret(word.substr(0, sign));
+  const std::size_t sign = word.find_first_of("=:");
+  const std::string_view name = std::string_view(word).substr(0, sign);
+  const bool has_name = sign != std::string::npos && is_name(name) && sounds_secret(name);
   if (has_name) return word.substr(0, sign + 1) + hidden;
-  return is_named_secret || looks_secret(word) ? hidden : word;
+  if (is_named_secret || looks_secret(word)) return hidden;
+  return word.contains("://") ? where_it_leads(word) : word;
 }
 
 }  // namespace
@@ -44,7 +70,7 @@ std::string shown_command(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const std::string shown = without_secret(word, is_named_secret);
     if (!text.empty()) text += ' ';
-    text += is_plain(shown) ? shown : shell_word(shown);
+    text += is_plain(shown) || shown.contains(hidden) ? shown : shell_word(shown);
     is_named_secret = word.starts_with('-') && !word.contains('=') && sounds_secret(word);
   }
   return text;

@@ -28,6 +28,9 @@ struct ScanFinding {
 
 std::string_view name_of(ScanFinding::Kind kind);
 
+/// Scheme, host and port of an address, without a user and what comes behind.
+std::string where_it_leads(std::string_view address);
+
 /// Words for people, as a shell would take them; in the place of what looks like a secret stands
 /// "[hidden]".
 std::string shown_command(const std::vector<std::string>& command);

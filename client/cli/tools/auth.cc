@@ -110,8 +110,25 @@ Result<void> keep(const Context& context, const Remote& remote, const std::strin
   return {};
 }
 
+// Of the system's servers all who may use one would act as who went to the browser.
+Result<void> check_users(const Remote& remote) {
+  if (remote.places.mode == Mode::user) return {};
+  const Ordered whole = CELLBLOCK_TRY(json_of_toml(remote.before));
+  const Ordered& table = object_member(object_member(whole, "server"), remote.server.c_str());
+  const Ordered& allow = object_member(table, "allow");
+  const auto users = CELLBLOCK_TRY(texts_member(allow, "users"));
+  const bool is_one = users.size() == 1 && array_member(allow, "groups").empty() &&
+                      array_member(table, "rule").empty() && array_member(whole, "role").empty();
+  if (is_one) return {};
+  return fail(
+      fmt::format("{}: its authorization is one user's; its declaration has to allow one "
+                  "user, in `allow.users`, and nobody else",
+                  safe_line(remote.server)));
+}
+
 Result<void> obtain(const Context& context, const Remote& remote,
                     const Interruption& interruption) {
+  CELLBLOCK_CHECK(check_users(remote));
   const auto group = CELLBLOCK_TRY(daemon_group(remote.places));
   const auto scratch = CELLBLOCK_TRY(Scratch::make(remote.places.servers, group));
   const Work work{context, remote.places, scratch, interruption.token()};

@@ -30,22 +30,40 @@ std::string user_of(unsigned uid) {
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
 }
 
-std::vector<ScanFinding> all_outside(bool probes) {
+// Whose files could not be looked at is told, and makes no scan a clean one.
+struct Outside {
+  std::vector<ScanFinding> findings;
+  bool is_whole = true;
+};
+
+Outside all_outside(bool probes) {
   std::error_code ignored;
   const std::string here = std::filesystem::current_path(ignored).string();
-  std::vector<ScanFinding> all;
+  Outside outside;
+  std::vector<ScanFinding>& all = outside.findings;
   for (const ScannedUser& user : scanned_users()) {
-    std::ranges::move(configured_as(user, here), std::back_inserter(all));
+    auto found = configured_as(user, here);
+    if (found) {
+      std::ranges::move(*found, std::back_inserter(all));
+      continue;
+    }
+    outside.is_whole = false;
+    fmt::print(stderr, "cellblock: {}: {}\n", safe_line(user.name), found.error().text);
   }
   std::ranges::move(running_servers(seen_processes(), user_of), std::back_inserter(all));
   if (probes) {
     std::ranges::move(listening_servers(listeners_here(), user_of), std::back_inserter(all));
   }
-  return all;
+  return outside;
 }
 
-Exit show_difference(const Context& context, const std::string& file,
-                     const std::vector<ScanFinding>& now) {
+Exit exit_of(bool is_outside, const Outside& outside) {
+  if (is_outside) return Exit::outside;
+  return outside.is_whole ? Exit::ok : Exit::error;
+}
+
+Exit show_difference(const Context& context, const std::string& file, const Outside& outside) {
+  const std::vector<ScanFinding>& now = outside.findings;
   const auto text = bounded_file(file, most_scan_bytes);
   if (!text) return cannot(context, text.error().text);
   const auto before = read_scan(*text);
@@ -56,20 +74,21 @@ Exit show_difference(const Context& context, const std::string& file,
   } else {
     fmt::print("{}", difference_text(difference, Style::for_stdout(), terminal_width()));
   }
-  return difference.fresh.empty() ? Exit::ok : Exit::outside;
+  return exit_of(!difference.fresh.empty(), outside);
 }
 
 }  // namespace
 
 Exit run_scan(const Context& context, const Words& words) {
-  const auto findings = all_outside(words.has(scan_probe));
-  if (words.has(scan_against)) return show_difference(context, words.text(scan_against), findings);
+  const Outside outside = all_outside(words.has(scan_probe));
+  if (words.has(scan_against)) return show_difference(context, words.text(scan_against), outside);
+  const std::vector<ScanFinding>& findings = outside.findings;
   if (context.output == Output::json) {
     print_json(scan_json(findings));
   } else {
     fmt::print("{}", scan_text(findings, Style::for_stdout(), terminal_width()));
   }
-  return findings.empty() ? Exit::ok : Exit::outside;
+  return exit_of(!findings.empty(), outside);
 }
 
 }  // namespace cellblock::cli

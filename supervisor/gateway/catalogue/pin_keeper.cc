@@ -105,6 +105,9 @@ void PinKeeper::pin_event(std::uint32_t server, const PinEvent& event) {
   if (event.by && event.name.empty()) decided_.fill(true);
   const bool is_decided = event.by || event.what == PinEvent::What::declared;
   if (is_decided) decided_.at(static_cast<std::size_t>(event.kind)) = true;
+  const bool is_another =
+      event.what == PinEvent::What::withheld || event.what == PinEvent::What::declared;
+  if (is_another) services_.policy().approvals.forget_beforehand(server);
   const Server& declared = services_.config().servers[server];
   const std::string name =
       event.name.empty()
