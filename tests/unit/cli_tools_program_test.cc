@@ -93,6 +93,7 @@ const std::map<cli::Tool, std::vector<Attempt>> attempts{
     {cli::Tool::inspect,
      {{{"inspect", "x", "tools"}, 6, "socket /nonexistent/x.sock: No such file"}}},
     {cli::Tool::learn, {{{"learn", "x"}, 6, "socket /nonexistent/x.sock: No such file"}}},
+    {cli::Tool::scan, {{{"scan", "--against", "/nonexistent/file"}, 1, "/nonexistent/file"}}},
     {cli::Tool::watch,
      {{{"status", "--watch", "--once"}, 6, "socket /nonexistent/x.sock: No such file"},
       {{"status", "--watch"}, 2, "no terminal"},

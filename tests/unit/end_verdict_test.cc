@@ -112,8 +112,8 @@ TEST(CrashVerdict, NamesThePathThatFailed) {
   cell.failed_path = "/srv/data";
   expect(cell, Verdict::never_ran,
          "step prepare failed: ENOENT: No such file or directory: /srv/data (a path under "
-         "image, read or write does not exist); paths are looked at when cellblockd starts and at "
-         "each "
+         "image, read, write or home_files does not exist); paths are looked at when cellblockd "
+         "starts and at each "
          "\"cellblock reload\": put it right, then have an administrator reload");
 }
 

@@ -171,10 +171,11 @@ TEST_F(ServerRouteTest, AModernHostReachesALegacyServerOverABridge) {
 TEST_F(ServerRouteTest, AHiddenToolIsUnknownBehindABridgeAsWell) {
   is_known_as(Era::legacy);
   attach_on_demand();
-  host_says(modern("7", "tools/call", R"("name":"write","arguments":{},)"));
+  host_says(modern("6", "tools/call", R"("name":"read_a","arguments":{},)"));
   cell_runs();
   server_answers(
       R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"f","version":"1"}})");
+  host_says(modern("7", "tools/call", R"("name":"write","arguments":{},)"));
   EXPECT_EQ(effects_.last_to_host()["error"],
             Json::parse(R"({"code":-32602,"message":"Unknown tool: write"})"));
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));

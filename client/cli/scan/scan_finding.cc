@@ -58,8 +58,11 @@ std::string without_secret(const std::string& word, bool is_named_secret) {
   const std::string_view name = std::string_view(word).substr(0, sign);
   const bool has_name = sign != std::string::npos && is_name(name) && sounds_secret(name);
   if (has_name) return word.substr(0, sign + 1) + hidden;
-  if (is_named_secret || looks_secret(word)) return hidden;
-  return word.contains("://") ? where_it_leads(word) : word;
+  if (is_named_secret) return hidden;
+  if (const std::size_t scheme = word.find("://"); scheme != std::string::npos) {
+    return is_name(std::string_view(word).substr(0, scheme)) ? where_it_leads(word) : hidden;
+  }
+  return looks_secret(word) ? hidden : word;
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "client/cli/tool_rows/auth.h"
 
+#include "client/cli/tool_rows/added.h"
+
 namespace cellblock::cli {
 
-constinit const Option authorized_name{.name = "NAME",
-                                       .what = "the server, as `cellblock servers` lists it",
-                                       .completes = Completes::servers};
 constinit const Option again_option{.name = "--again",
                                     .what = "in a browser once more, also where it is authorized",
                                     .values = Values::none};
@@ -17,7 +16,7 @@ Command auth_command() {
           .group = Group::set_up,
           .what = "show or get, in a browser, what a remote server's user has to allow",
           .example = "cellblock auth linear\n  cellblock auth linear --forget",
-          .required = {&authorized_name},
+          .required = {&added_name},
           .options = {&again_option, &forget_option},
           .excludes = {{&again_option, &forget_option}},
           .tool = Tool::authorize};

@@ -5,7 +5,6 @@
 /// Remote servers that a person has to allow.
 namespace cellblock::cli {
 
-extern const Option authorized_name;
 extern const Option again_option;
 extern const Option forget_option;
 

@@ -18,6 +18,7 @@
 #include "client/cli/import/input_json.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tool_rows/added.h"
 #include "client/cli/tools/tools.h"
 
 // What a remote server's user has allowed its cell: shown, obtained, forgotten.
@@ -164,7 +165,7 @@ Exit run_auth(const Context& asked, const Words& words) {
   if (!places) return cannot(asked, places.error().text);
   auto context = asked;
   context.mode = places->mode;
-  const auto remote = remote_named(*places, words.text(authorized_name));
+  const auto remote = remote_named(*places, words.text(added_name));
   if (!remote) return cannot(context, remote.error().text);
   if (words.has(forget_option)) return forget_authorization(context, *remote);
   if (!is_authorized(*remote) || words.has(again_option)) {
