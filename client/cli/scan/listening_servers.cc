@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_table = 8U << 20;
 constexpr std::size_t most_asked = 128;
 constexpr std::size_t most_answer = 64U << 10;
-constexpr std::chrono::milliseconds patience{1'000};
+constexpr std::chrono::milliseconds answer_patience{1'000};
 
 std::vector<std::string_view> columns_in(std::string_view line) {
   std::vector<std::string_view> columns;
@@ -144,7 +144,7 @@ std::string initialize_request(std::uint16_t port) {
 
 // An event stream may stay open: what has come by then is the answer.
 std::string answer_of(int socket) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = std::chrono::steady_clock::now() + answer_patience;
   std::string answer;
   std::array<char, 4096> bytes{};
   while (answer.size() < most_answer && !is_mcp_answer(answer)) {
