@@ -238,8 +238,9 @@ void Connection::Impl::handle(std::string_view line) {
 
 bool Connection::Impl::handle_long(const LongLine& line) {
   auto event = conversation.skipped(line);
-  if (event) handle(*std::move(event));
-  return event.has_value();
+  if (!event) return false;
+  handle(*std::move(event));
+  return true;
 }
 
 void Connection::Impl::handle(Event event) {

@@ -59,7 +59,7 @@ std::string found_program(const std::string& name, const Proposal& proposal,
   }
   std::istringstream places(path_variable(proposal));
   for (std::string place; std::getline(places, place, ':');) {
-    const auto whole = place + "/" + name;
+    const auto whole = fmt::format("{}/{}", place, name);
     if (place.starts_with('/') && !view.program_at(whole).empty()) return whole;
   }
   return {};

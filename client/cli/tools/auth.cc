@@ -117,8 +117,9 @@ Result<void> check_users(const Remote& remote) {
   const Ordered whole = CELLBLOCK_TRY(json_of_toml(remote.before));
   const Ordered& table = object_member(object_member(whole, "server"), remote.server.c_str());
   const Ordered& allow = object_member(table, "allow");
-  const auto users = CELLBLOCK_TRY(texts_member(allow, "users"));
-  const bool is_one = users.size() == 1 && array_member(allow, "groups").empty() &&
+  // By name or by number.
+  const bool is_one = array_member(allow, "users").size() == 1 &&
+                      array_member(allow, "groups").empty() &&
                       array_member(table, "rule").empty() && array_member(whole, "role").empty();
   if (is_one) return {};
   return fail(
