@@ -40,6 +40,8 @@ class Session {
         loop_(std::make_shared<Loop>(std::move(executor), std::move(options))) {}
   /// As close(). Completions still run; they hold nothing of the session.
   ~Session() { release(std::move(loop_)); }
+  // The executor is copied: what is asked of the other one is answered on it.
+  // NOLINTNEXTLINE(performance-move-constructor-init)
   Session(Session&& other) noexcept : executor_(other.executor_), loop_(std::move(other.loop_)) {}
   Session& operator=(Session&& other) noexcept {
     if (this == &other) return *this;
@@ -121,7 +123,8 @@ class Session {
     Loop(boost::asio::any_io_executor executor, Options options)
         : connection(std::move(options)), descriptor(executor), timer(executor) {
       ErrorOfAsio ignored;  // without one there is no connection either
-      if (connection.descriptor() >= 0) descriptor.assign(connection.descriptor(), ignored);
+      if (connection.descriptor() < 0) return;
+      static_cast<void>(descriptor.assign(connection.descriptor(), ignored));
     }
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
@@ -136,7 +139,7 @@ class Session {
     void arm() {
       if (!connection.is_active()) {
         ErrorOfAsio ignored;
-        if (is_waiting) descriptor.cancel(ignored);
+        if (is_waiting) static_cast<void>(descriptor.cancel(ignored));
       } else if (!is_waiting && descriptor.is_open()) {
         is_waiting = true;
         descriptor.async_wait(descriptor.wait_read,
