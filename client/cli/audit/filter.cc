@@ -131,7 +131,7 @@ void add_one(LocalMoment& moment) {
 LocalMoment day_of(std::int64_t seconds, int days_before) {
   const std::time_t then = seconds;
   LocalMoment moment;
-  ::localtime_r(&then, &moment.time);
+  static_cast<void>(::localtime_r(&then, &moment.time));
   moment.time.tm_hour = moment.time.tm_min = moment.time.tm_sec = 0;
   moment.time.tm_mday -= days_before;
   moment.time.tm_isdst = -1;
