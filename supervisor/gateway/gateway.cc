@@ -287,13 +287,13 @@ std::string Gateway::allow_next(std::uint32_t server, const ControlRequest& requ
                                 const Peer& peer) {
   const Time now = loop_.now();
   const ApprovalBeforehand& asked = request.beforehand;
-  const bool is_allowed = policy_.approvals.allow_next(
-      {.server = server,
-       .method = std::string(mcp::method::tools_call),
-       .name = asked.name,
-       .by = peer.uid,
-       .until = now + asked.time},
-      now);
+  const bool is_allowed =
+      policy_.approvals.allow_next({.server = server,
+                                    .method = std::string(mcp::method::tools_call),
+                                    .name = asked.name,
+                                    .by = peer.uid,
+                                    .until = now + asked.time},
+                                   now);
   const std::string name = printable(policy_.argument_texts.name(request.server, asked.name));
   record(audit_record(
       {.server = request.server},

@@ -23,7 +23,8 @@ constexpr std::size_t longest_part = RequestParser::longest_head + read_size;
 Reply broken_page(unsigned status) {
   // Whoever gets this is a proxy of an administrator's, as a rule.
   constexpr std::string_view what_to_set =
-      "HTTP Version Not Supported: HTTP/1.1 is spoken here; behind nginx set proxy_http_version 1.1";
+      "HTTP Version Not Supported: HTTP/1.1 is spoken here; behind nginx set proxy_http_version "
+      "1.1";
   return error_page(status, {}, mcp::invalid_request,
                     status == 505 ? what_to_set : reason_of(status));
 }

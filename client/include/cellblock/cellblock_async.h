@@ -87,8 +87,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect_async(cellblock_client* 
                                                               unsigned attempts,
                                                               cellblock_done_fn done, void* user,
                                                               cellblock_error** error);
-/// From any thread: that call completes with CELLBLOCK_CANCELLED, and the server is told, by the next
-/// cellblock_process(). Nothing, if it has ended already.
+/// From any thread: that call completes with CELLBLOCK_CANCELLED, and the server is told, by the
+/// next cellblock_process(). Nothing, if it has ended already.
 CELLBLOCK_CLIENT_API void cellblock_cancel_call(cellblock_client* client, uint64_t call);
 
 #ifdef __cplusplus
