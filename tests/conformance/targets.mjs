@@ -4,11 +4,11 @@
 import { spawn } from 'node:child_process';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
 
 import { Daemon, fixtures } from '../sdk/support/daemon.mjs';
 import { TokenRelay } from './token_relay.mjs';
+import { freePort } from '../sdk/support/port.mjs';
 
 const fixture = path.join(fixtures, 'conformance_server.mjs');
 const features = 'client_features = ["roots", "sampling", "elicitation"]';
@@ -56,17 +56,6 @@ class ThroughConnect {
     await this.front?.stop();
     await this.#daemon?.stop();
   }
-}
-
-// A port that nobody has right now.
-async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 class OverHttp {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer, connect as connectTcp } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import * as path from 'node:path';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 import { firstProgress, sdks } from './support/clients.mjs';
 import { Daemon, fixtures } from './support/daemon.mjs';
+import { freePort } from './support/port.mjs';
 
 const require = createRequire(path.join(fixtures, 'package.json'));
 const v1 = {
@@ -24,16 +25,6 @@ const nginx = process.env.CELLBLOCK_TEST_NGINX ?? '/usr/sbin/nginx';
 const is_there = spawnSync(nginx, ['-v']).status === 0;
 const page = fs.readFileSync(fileURLToPath(new URL('../../docs/http.md', import.meta.url)), 'utf8');
 const [, block] = /```nginx\n([^]*?)```/.exec(page);
-
-async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 // Accepts by now.
 async function isListening(port) {

@@ -4,13 +4,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import * as path from 'node:path';
-import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 
 import { Daemon, fixtures, hostId } from './support/daemon.mjs';
 import { declareMock, said } from './support/mock.mjs';
+import { freePort } from './support/port.mjs';
 
 const require = createRequire(path.join(fixtures, 'package.json'));
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
@@ -34,16 +33,6 @@ const tables = {};
 const declareTokens = (...names) => {
   daemon.more = `${listening}${names.map((name) => tables[name]).join('')}`;
 };
-
-async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 let url;
 

@@ -99,13 +99,6 @@ struct FilePlan {
   bool is_changed() const { return before != after; }
 };
 
-// As a shell would have to be given it: two words are not taken for one.
-std::string plain_or_quoted(const std::string& word) {
-  const bool is_plain =
-      !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?") == std::string::npos;
-  return is_plain ? word : shell_word(word);
-}
-
 std::string words_of(const Texts& arguments) {
   std::string words = "cellblock";
   for (const auto& word : arguments) words += " " + word;
@@ -153,7 +146,7 @@ Result<void> carry_out_connection(const FilePlan& plan) {
 // may be secrets.
 std::string what_it_starts(const HostEntry& entry) {
   auto words = command_of_entry(entry.value);
-  for (auto& word : words) word = plain_or_quoted(word);
+  for (auto& word : words) word = plain_or_shell_word(word);
   std::string text = fmt::format("{}", fmt::join(words, " "));
   if (words.empty()) text = "no command";
   const auto& nested = object_member(entry.value, "command");

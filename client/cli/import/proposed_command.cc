@@ -140,17 +140,6 @@ std::string found_or(const MachineView& machine, const std::string& name,
 
 // ---- packages ----
 
-// The steps are for root: what a package would run when it is installed, it would run outside any
-// cell, and a shell at a terminal reads more into "!" than a version.
-std::string as_word(const std::string& text) {
-  constexpr std::string_view marks = "@/._=+-";
-  const bool is_plain = std::ranges::all_of(text, [marks](char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || marks.contains(byte);
-  });
-  return is_plain ? text : shell_word(text);
-}
-
 // A version that nobody named is the one that the admin has installed since.
 PackageName version_or_installed(const PackageName& package,
                                  const std::optional<InstalledPackage>& installed,
@@ -165,13 +154,15 @@ PackageName version_or_installed(const PackageName& package,
   return package.version.empty() ? *found : package;
 }
 
+// The steps are for root: what a package would run when it is installed, it would run outside any
+// cell.
 void propose_npm(const PackageRun& run, const std::string& directory, const MachineView& machine,
                  Proposal& proposal) {
   const auto modules = directory + "/node_modules/";
   const auto installed = machine.installed(directory, run.package);
   const auto package = version_or_installed(run.package, installed, proposal);
   proposal.steps.push_back(fmt::format("npm install --ignore-scripts --prefix {} {}", directory,
-                                       as_word(pinned(package))));
+                                       plain_or_shell_word(pinned(package))));
   proposal.profile = "node";
   proposal.command = {found_or(machine, "node", "/usr/bin/node")};
   if (!run.program.empty()) {
@@ -203,7 +194,7 @@ void propose_pypi(const PackageRun& run, const std::string& directory, const Mac
   }
   proposal.steps.push_back(fmt::format("python3 -m venv {}", directory));
   proposal.steps.push_back(fmt::format("{}/bin/pip install --only-binary :all: {}", directory,
-                                       as_word(pinned(run.package))));
+                                       plain_or_shell_word(pinned(run.package))));
   proposal.profile = "python";
   const auto script = run.program.empty() ? run.package.name : std::string(file_name(run.program));
   proposal.command = {directory + "/bin/python", directory + "/bin/" + script};
@@ -339,6 +330,15 @@ Result<std::optional<PackageRun>> run_of(const DeclaredServer& server,
 }
 
 }  // namespace
+
+std::string plain_or_shell_word(const std::string& text) {
+  constexpr std::string_view marks = "@/._=+:,%-";
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [marks](char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || marks.contains(byte);
+  });
+  return is_plain ? text : shell_word(text);
+}
 
 std::string shell_word(const std::string& text) {
   std::string word = "'";

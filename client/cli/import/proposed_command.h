@@ -29,5 +29,8 @@ Result<std::optional<PackageRun>> package_run_of(const DeclaredServer& server);
 
 /// As one word of a shell.
 std::string shell_word(const std::string& text);
+/// The same, as it is where nothing in it means anything to one: a shell at a terminal reads more
+/// into "!" than a version.
+std::string plain_or_shell_word(const std::string& text);
 
 }  // namespace cellblock::cli

@@ -37,13 +37,6 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// Nothing of it means anything to a shell.
-bool is_plain(const std::string& word) {
-  constexpr std::string_view others = "_@%+=:,./-";
-  return !word.empty() &&
-         std::ranges::all_of(word, [=](char c) { return is_letter(c) || others.contains(c); });
-}
-
 // What an option or a variable is called.
 bool is_name(std::string_view text) {
   constexpr std::string_view others = "-_.";
@@ -73,7 +66,7 @@ std::string shown_command(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const std::string shown = without_secret(word, is_named_secret);
     if (!text.empty()) text += ' ';
-    text += is_plain(shown) || shown.contains(hidden) ? shown : shell_word(shown);
+    text += shown.contains(hidden) ? shown : plain_or_shell_word(shown);
     is_named_secret = word.starts_with('-') && !word.contains('=') && sounds_secret(word);
   }
   return text;

@@ -8,6 +8,7 @@ import * as http from 'node:http';
 import * as path from 'node:path';
 
 import { fixtures } from './daemon.mjs';
+import { freePort } from './port.mjs';
 
 const everything = path.join(fixtures, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -16,13 +17,6 @@ async function listening(answer) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
-}
-
-async function freePort() {
-  const server = await listening(() => {});
-  const { port } = server.address();
-  server.close();
-  return port;
 }
 
 function answerJson(response, status, value, headers = {}) {

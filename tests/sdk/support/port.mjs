@@ -1,0 +1,14 @@
+// A port of loopback that nobody has right now.
+
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+export async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
