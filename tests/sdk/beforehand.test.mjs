@@ -47,6 +47,8 @@ test('The next call goes through without waiting, and the one after it does not'
     const second = await call('push', {});
     assert.ok(second.isError);
     assert.match(second.content[0].text, /nobody gave one in time/);
+    // Its record is written after those of what was decided.
+    assert.equal((await call('other', {})).content[0].text, 'pushed');
   } finally {
     await client.close();
   }

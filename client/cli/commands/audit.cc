@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <cstdio>
 #include <ctime>
 #include <deque>
@@ -10,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/audit/audit_options.h"
+#include "client/cli/audit/event_form.h"
 #include "client/cli/audit/filter.h"
 #include "client/cli/audit/follower.h"
 #include "client/cli/audit/line_text.h"
@@ -88,6 +92,10 @@ constexpr Option after_line{.name = "--after",
 constexpr Option until_time{.name = "--until",
                             .what = "up to then, and with all that begins so: a day is whole",
                             .placeholder = "TIME"};
+constexpr Option event_format{
+    .name = "--format",
+    .what = "each line as an event of that schema (ecs, ocsf, cef), for a log collector",
+    .choices = event_form_names};
 Result<std::uint32_t> uid_of(const std::string& who) {
   const passwd* user = ::getpwnam(who.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
   if (user != nullptr) return user->pw_uid;
@@ -120,12 +128,23 @@ Result<AuditQuestion> question_of(const Words& words) {
   return question;
 }
 
+ShownTime shown_time(const Words& words) {
+  return words.has(local_times) ? ShownTime::local : ShownTime::utc;
+}
+
+EventOrigin this_machine() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {"unknown", CELLBLOCK_VERSION};
+  return {name.data(), CELLBLOCK_VERSION};
+}
+
 /// Shows lines, or keeps the last ones to be shown.
 class Printer {
  public:
-  Printer(const Context& context, AuditQuestion question, ShownTime shown)
+  Printer(const Context& context, const Words& words, AuditQuestion question)
       : output_(context.output),
-        shown_(shown),
+        shown_(shown_time(words)),
+        form_(event_form(words.text(event_format))),
         wants_all_(question.is_all()),
         filter_(std::move(question)) {}
 
@@ -134,7 +153,9 @@ class Printer {
   }
 
   void print(std::string_view line) const {
-    if (output_ == Output::json) {
+    if (form_ != nullptr) {
+      print_event(line);
+    } else if (output_ == Output::json) {
       fmt::print("{}\n", line);
     } else if (const auto parsed = PlainJson::parse(line, nullptr, false); parsed.is_object()) {
       fmt::print("{}\n", audit_line_text(parsed, style_, columns_, shown_));
@@ -144,8 +165,16 @@ class Printer {
   }
 
  private:
+  // A torn line is no event; the next opening tells of it.
+  void print_event(std::string_view line) const {
+    const auto parsed = PlainJson::parse(line, nullptr, false);
+    if (parsed.is_object()) fmt::print("{}\n", form_(parsed, origin_));
+  }
+
   Output output_;
   ShownTime shown_;
+  EventForm form_;
+  EventOrigin origin_ = this_machine();
   bool wants_all_;
   AuditFilter filter_;
   Style style_ = Style::for_stdout();
@@ -182,10 +211,6 @@ Result<std::uint64_t> print_last(const std::string& path, Printer& printer, std:
   return last;
 }
 
-ShownTime shown_time(const Words& words) {
-  return words.has(local_times) ? ShownTime::local : ShownTime::utc;
-}
-
 // Whoever ships the log goes on where it was: what is not there any more has to be told, and a log
 // that does not go so far is another one.
 Result<std::uint64_t> print_after(const std::string& path, Printer& printer, std::uint64_t after) {
@@ -219,7 +244,7 @@ Exit run_audit_tail(const Context& context, const Words& words) {
   auto question = question_of(words);
   if (!question) return audit_failure(context, question.error(), Exit::usage);
   const std::string path = audit_log_in(context, words);
-  Printer printer(context, std::move(*question), shown_time(words));
+  Printer printer(context, words, std::move(*question));
   const std::size_t most =
       wants_whole_span(words) ? std::numeric_limits<std::size_t>::max() : words.number(audit_lines);
   const auto last = words.has(after_line)
@@ -241,7 +266,7 @@ Exit run_audit_search(const Context& context, const Words& words) {
   if (!question) return audit_failure(context, question.error(), Exit::usage);
   const auto files = log_files(audit_log_in(context, words));
   if (!files) return audit_failure(context, files.error(), Exit::error);
-  Printer printer(context, std::move(*question), shown_time(words));
+  Printer printer(context, words, std::move(*question));
   const LineTaker taker{.line =
                             [&printer](std::string_view line) {
                               if (printer.wants(line)) printer.print(line);
@@ -294,20 +319,21 @@ Command verify_command() {
 }  // namespace
 
 Command audit_command() {
-  return {.name = "audit",
-          .group = Group::see,
-          .what =
-              "the audit log, where it lies: its last lines, or those for which all of this "
-              "holds; and a check of it",
-          .example =
-              "cellblock audit --follow\n  cellblock audit --denied --since 2h\n  cellblock "
-              "audit verify",
-          .options = {&audit_log_option, &audit_lines, &follow_option, &after_line, &about_user,
-                      &about_server, &only_denied, &about_tool, &of_kind, &with_outcome,
-                      &of_session, &with_label, &since_time, &until_time, &local_times},
-          .excludes = {{&after_line, &audit_lines}},
-          .run = run_audit,
-          .below = {tail_command(), search_command(), verify_command()}};
+  return {
+      .name = "audit",
+      .group = Group::see,
+      .what =
+          "the audit log, where it lies: its last lines, or those for which all of this "
+          "holds; and a check of it",
+      .example =
+          "cellblock audit --follow\n  cellblock audit --denied --since 2h\n  cellblock "
+          "audit verify",
+      .options = {&audit_log_option, &audit_lines, &follow_option, &after_line, &about_user,
+                  &about_server, &only_denied, &about_tool, &of_kind, &with_outcome, &of_session,
+                  &with_label, &since_time, &until_time, &local_times, &event_format},
+      .excludes = {{&after_line, &audit_lines}, {&event_format, &local_times}},
+      .run = run_audit,
+      .below = {tail_command(), search_command(), verify_command()}};
 }
 
 }  // namespace cellblock::cli
