@@ -11,6 +11,7 @@
 #include "policy/config/breakage.h"
 #include "policy/config/call_rules.h"
 #include "policy/config/cell_rules.h"
+#include "policy/config/flow_rules.h"
 #include "policy/config/installation_rules.h"
 #include "policy/config/redaction_rules.h"
 #include "policy/config/result_rules.h"
@@ -268,6 +269,7 @@ struct Server {
   std::vector<std::string> accepted_definitions;
   bool validate_arguments = true;          ///< against the tool's inputSchema
   std::vector<NamePattern> always_listed;  ///< tools that ToolListing::search lists as themselves
+  FlowTools flows;
   /// SHA-256 of all that may change what it offers: its declaration, and the state of its command's
   /// files when cellblockd started. Names its catalogue.
   std::array<std::uint8_t, 32> fingerprint{};
@@ -353,6 +355,7 @@ struct Config {
   std::optional<MetricsListen> metrics;
   CatalogueRules catalogue;
   AggregateRules aggregate;
+  FlowRules flows;
   Identity identity;
   std::string state_directory;
   std::string audit_log;

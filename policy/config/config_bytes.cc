@@ -112,6 +112,8 @@ auto fields(Is<PathFindings> auto& v) {
 }
 auto fields(Is<Breakage> auto& v) { return std::tie(v.cause, v.file, v.line, v.more); }
 auto fields(Is<BrokenPart> auto& v) { return std::tie(v.name, v.breakage); }
+auto fields(Is<FlowRules> auto& v) { return std::tie(v.trifecta, v.approver, v.approval_time); }
+auto fields(Is<FlowTools> auto& v) { return std::tie(v.untrusted, v.private_data, v.egress); }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.image, v.working_directory,
                   v.command_stamp, v.run_as, v.home, v.workspace, v.execute_writable, v.binds,
@@ -119,7 +121,7 @@ auto fields(Is<Server> auto& v) {
                   v.syscalls, v.limits, v.lines, v.timeouts, v.restart, v.start, v.stop, v.health,
                   v.rules, v.calls, v.results, v.redaction, v.secret_marks, v.client_features,
                   v.era, v.cells, v.pin, v.accepted_definitions, v.validate_arguments,
-                  v.always_listed, v.fingerprint, v.storage, v.disks, v.found, v.breakage,
+                  v.always_listed, v.flows, v.fingerprint, v.storage, v.disks, v.found, v.breakage,
                   v.max_cells_per_user);
 }
 auto fields(Is<Listen> auto& v) {
@@ -151,8 +153,9 @@ auto fields(Is<Kernel> auto& v) { return std::tie(v.landlock_abi, v.min_landlock
 auto fields(Is<ClientId> auto& v) { return std::tie(v.uid, v.gid); }
 auto fields(Is<Config> auto& v) {
   return std::tie(v.mode, v.enabled, v.drain, v.cells, v.listen, v.http, v.metrics, v.catalogue,
-                  v.aggregate, v.identity, v.state_directory, v.audit_log, v.audit, v.cgroup,
-                  v.kernel, v.clients, v.admins, v.roles, v.broken, v.calls, v.results, v.servers);
+                  v.aggregate, v.flows, v.identity, v.state_directory, v.audit_log, v.audit,
+                  v.cgroup, v.kernel, v.clients, v.admins, v.roles, v.broken, v.calls, v.results,
+                  v.servers);
 }
 auto fields(Is<ServerSecrets> auto& v) { return std::tie(v.values); }
 auto fields(Is<Secrets> auto& v) { return std::tie(v.servers); }

@@ -117,6 +117,16 @@ void visit_keys(Keys& k, AggregateRules& v) {
   k.choice("tools", v.tools, "\"search\": two tools find the others and call them");
 }
 
+/// `[flows]`
+template <class Keys>
+void visit_keys(Keys& k, FlowRules& v) {
+  using namespace std::chrono_literals;
+  k.choice("trifecta", v.trifecta,
+           "a call that can send, after untrusted content and private data came together");
+  k.choice("approver", v.approver, "with ask: who is asked");
+  k.time("approval_timeout", v.approval_time, 5s, 1h, "with ask: then it is refused");
+}
+
 /// `audit.keep`.
 inline constexpr std::uint32_t most_kept_logs = 64;
 

@@ -52,6 +52,8 @@ inline constexpr WordList<2> words<Access>{"ro", "rw"};
 template <>
 inline constexpr WordList<3> words<Effect>{"allow", "ask", "deny"};
 template <>
+inline constexpr WordList<4> words<FlowEffect>{"off", "log", "ask", "deny"};
+template <>
 inline constexpr WordList<2> words<Approver>{"admin", "user"};
 template <>
 inline constexpr WordList<4> words<RedactionAction>{"off", "log", "redact", "block"};

@@ -12,6 +12,7 @@
 #include "policy/base/units.h"
 #include "policy/config/installation_keys.h"
 #include "policy/config_check/daemon_check.h"
+#include "policy/config_check/flow_check.h"
 #include "policy/config_check/limits_check.h"
 #include "policy/config_check/listen_check.h"
 #include "policy/config_check/people_check.h"
@@ -213,6 +214,7 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.kernel = check_kernel(complaints, main, facts);
   config.catalogue = check_catalogue(complaints, main);
   read_keys({complaints, main.file, "aggregate."}, main.aggregate, config.aggregate);
+  config.flows = check_flows(complaints, main);
   config.audit = check_audit(complaints, main);
   config.calls = check_user_calls({complaints, main.file, ""}, main.calls);
   const CheckedResults results = check_results({complaints, main.file, ""}, main.results);

@@ -16,6 +16,7 @@
 #include "policy/config_check/bind_check.h"
 #include "policy/config_check/command_check.h"
 #include "policy/config_check/egress_check.h"
+#include "policy/config_check/flow_check.h"
 #include "policy/config_check/image_check.h"
 #include "policy/config_check/limits_check.h"
 #include "policy/config_check/people_check.h"
@@ -223,6 +224,7 @@ CheckedServer check_server(Complaints& complaints, const ServerText& text,
   server.accepted_definitions = check_digests(scope, text.accepted_definitions);
   if (text.validate_arguments) server.validate_arguments = text.validate_arguments->value;
   server.always_listed = check_patterns(scope, NameKind::tool, text.always_listed, "always_listed");
+  server.flows = check_flow_tools(scope, text, server);
   server.rules = check_rules(scope, text, around.roles, {around.identity, around.facts});
   warn_of_rules(scope, server);
   server.calls = check_server_calls(scope, text.calls, text.tools);

@@ -113,6 +113,13 @@ struct WorkspaceText {
   Maybe<std::string> mode;
 };
 
+/// `[server.NAME.flows]`
+struct FlowsText {
+  Maybe<TextList> untrusted;
+  Maybe<TextList> private_data;
+  Maybe<TextList> egress;
+};
+
 struct ServerText {
   std::string file;
   TextAt name;
@@ -157,6 +164,7 @@ struct ServerText {
   TextList accepted_definitions;
   Maybe<bool> validate_arguments;
   TextList always_listed;
+  std::optional<FlowsText> flows;
 };
 
 /// `[listen.http]`
@@ -194,6 +202,7 @@ struct ConfigText {
   Written sandbox;
   Written catalogue;
   Written aggregate;
+  Written flows;
   Written audit;
   std::vector<ProfileText> profiles;
   std::vector<RoleText> roles;

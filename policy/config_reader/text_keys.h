@@ -131,6 +131,14 @@ void visit_keys(Keys& k, WorkspaceText& v) {
   k.text("mode", v.mode, "\"ro\" or \"rw\"", "\"ro\"", "what the cell may do there");
 }
 
+/// `[server.NAME.flows]`
+template <class Keys>
+void visit_keys(Keys& k, FlowsText& v) {
+  k.texts("untrusted", v.untrusted, patterns, "tools whose results others wrote");
+  k.texts("private", v.private_data, patterns, "tools that give private data");
+  k.texts("egress", v.egress, patterns, "tools that can send what they are told to others");
+}
+
 /// An entry of `env_from_file`, `secret_files` or `secret_memfds` that is a table
 template <class Keys>
 void visit_keys(Keys& k, SecretText& v) {
@@ -220,6 +228,7 @@ void visit_rights(Keys& k, ServerText& v) {
          "arguments of calls are held to the tool's inputSchema");
   k.texts("always_listed", v.always_listed, patterns,
           "where a host finds tools by search: which it is listed all the same");
+  k.table("flows", v.flows, "which tools bring in, and send, what");
 }
 
 /// `[server.NAME]`
@@ -245,6 +254,7 @@ void visit_installation(Keys& k, ConfigText& v) {
   k.plain("sandbox", v.sandbox, Kernel{}, "what the kernel must have");
   k.plain("catalogue", v.catalogue, CatalogueRules{}, "what is kept of servers' lists");
   k.plain("aggregate", v.aggregate, AggregateRules{}, "all servers as one");
+  k.plain("flows", v.flows, FlowRules{}, "what may be sent after what was read");
   k.plain("audit", v.audit, AuditRules{}, "how the audit log is kept");
   k.named("profile", v.profiles, "NAME", "profiles of system calls of your own");
   k.named("role", v.roles, "NAME", "who may take which role");

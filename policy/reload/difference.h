@@ -30,6 +30,7 @@ void for_each_policy_member_of_server(Visit visit) {
   visit("accepted_definitions", &Server::accepted_definitions);
   visit("validate_arguments", &Server::validate_arguments);
   visit("always_listed", &Server::always_listed);
+  visit("flows", &Server::flows);
 }
 
 /// The same for what is no server's.
@@ -45,6 +46,7 @@ void for_each_policy_member(Visit visit) {
   visit("audit", &Config::audit);
   visit("listen.http", &Config::http);
   visit("aggregate.tools", &Config::aggregate);
+  visit("flows", &Config::flows);
 }
 
 enum class ServerChange : std::uint8_t {

@@ -14,16 +14,17 @@ namespace cellblock::audit {
 namespace {
 
 // By number; 0 is no kind.
-constexpr std::array<std::string_view, 16> kinds{
+constexpr std::array<std::string_view, 17> kinds{
     "",        "session_opened", "session_closed", "attach",
     "call",    "call_ended",     "cell_started",   "cell_ended",
     "refused", "egress",         "denied",         "label",
-    "pin",     "approval",       "switched",       "finding"};
+    "pin",     "approval",       "switched",       "finding",
+    "flow"};
 constexpr std::array<std::string_view, 5> outcomes{"none", "ok", "error", "denied", "cancelled"};
 
 constexpr std::array<std::string_view, 3> methods{"tools/call", "resources/read", "prompts/get"};
 
-static_assert(kinds.size() == static_cast<std::size_t>(wire::AuditKind::finding) + 1);
+static_assert(kinds.size() == static_cast<std::size_t>(wire::AuditKind::flow) + 1);
 static_assert(outcomes.size() == static_cast<std::size_t>(wire::AuditOutcome::cancelled) + 1);
 
 bool is_sound(const wire::AuditRecord& record) {

@@ -78,6 +78,7 @@ enum class AuditKind : std::uint8_t {
   approval = 13,  ///< of a call that waits for a person's word: asked, allowed, denied, expired
   switched = 14,  ///< everything, by an administrator; tool: "disable" or "enable"; reason: by whom
   finding = 15,   ///< of a scanner in what a call brings; reason: which detector; count
+  flow = 16,      ///< of what an agent has read: reason: the label that a call brought, or the rule
 };
 
 /// Of a call: what is called.

@@ -10,7 +10,7 @@ namespace {
 
 using enum OcsfClass;
 
-constexpr std::array<EventKind, 17> event_kinds{{
+constexpr std::array<EventKind, 18> event_kinds{{
     {"log_opened", "process", "start", application_lifecycle, 3},
     {"log_closed", "process", "end", application_lifecycle, 4},
     {"session_opened", "session", "start", authentication, 1},
@@ -27,6 +27,7 @@ constexpr std::array<EventKind, 17> event_kinds{{
     {"pin", "configuration", "change", api_activity, 3},
     {"approval", "api", "admin", api_activity, 99},
     {"switched", "configuration", "change", api_activity, 3},
+    {"flow", "intrusion_detection", "info", detection_finding, 1},
     {"finding", "intrusion_detection", "info", detection_finding, 1},
 }};
 constexpr EventKind unknown_kind{"", "api", "info", api_activity, 99};

@@ -239,6 +239,16 @@ std::vector<std::string> texts_of(const std::vector<NamePattern>& patterns) {
   return texts;
 }
 
+// One that is not declared is none: an empty list says that no tool has the label.
+void add_flows(KeyPrinter& keys, const FlowTools& flows) {
+  const auto add = [&](const char* key, const std::optional<std::vector<NamePattern>>& tools) {
+    if (tools) keys.add(key, toml_list(texts_of(*tools)));
+  };
+  add("flows.untrusted", flows.untrusted);
+  add("flows.private", flows.private_data);
+  add("flows.egress", flows.egress);
+}
+
 void add_rights(KeyPrinter& keys, const Server& server) {
   keys.add("client_features", toml_list(names_of(server.client_features)));
   keys.add("max_cells_per_user", std::to_string(server.max_cells_per_user));
@@ -248,6 +258,7 @@ void add_rights(KeyPrinter& keys, const Server& server) {
   keys.add("validate_arguments", std::string(flag_text(server.validate_arguments)));
   keys.add("accepted_definitions", toml_list(server.accepted_definitions));
   keys.add("always_listed", toml_list(texts_of(server.always_listed)));
+  add_flows(keys, server.flows);
 }
 
 std::string lines_of(const std::vector<EffectiveKey>& keys) {
@@ -310,6 +321,7 @@ std::vector<EffectiveKey> effective_keys(const Config& config) {
   keys.below("sandbox", shown.kernel);
   keys.below("catalogue", shown.catalogue);
   keys.below("aggregate", shown.aggregate);
+  keys.below("flows", shown.flows);
   keys.below("audit", shown.audit);
   keys.below("calls", shown.calls);
   return all;

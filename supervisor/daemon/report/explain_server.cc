@@ -13,6 +13,7 @@
 #include "policy/base/units.h"
 #include "policy/config/names.h"
 #include "policy/egress/egress_rule.h"
+#include "policy/flows/tool_labels.h"
 #include "policy/sandbox/source_access.h"
 #include "policy/sandbox/weakenings.h"
 #include "policy/syscalls/syscall_policy.h"
@@ -254,6 +255,15 @@ Sentences weakened(const Server& server, const Cgroup& cgroup) {
   return sentences.empty() ? Sentences{"in nothing"} : sentences;
 }
 
+// What an agent knows after a call, and what a call can carry away: see docs/flows.md.
+Sentences flows(const Server& server) {
+  Sentences sentences;
+  for (const auto label : {FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress}) {
+    sentences.push_back(fmt::format("{}: {}", name_of(label), label_sentence(server, label)));
+  }
+  return sentences;
+}
+
 struct Topic {
   const char* name;
   Sentences sentences;
@@ -291,6 +301,7 @@ Explanation explain_server(const DeclaredServer& declared, const Config& config,
                                   {"secrets", secrets(server)},
                                   {"limits", limits(server.limits)},
                                   {"questions", questions(server.client_features)},
+                                  {"flows", flows(server)},
                                   {"who may call", callers(declared, config, names)},
                                   {"weakened", weakened(server, config.cgroup)}};
   std::string text =

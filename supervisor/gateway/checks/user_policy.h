@@ -4,6 +4,7 @@
 
 #include "policy/approvals/approvals.h"
 #include "policy/config/config.h"
+#include "policy/flows/flow_contexts.h"
 #include "policy/rates/call_slots.h"
 #include "supervisor/gateway/checks/argument_texts.h"
 #include "supervisor/gateway/checks/redaction_gate.h"
@@ -18,6 +19,7 @@ struct UserPolicy {
   explicit UserPolicy(const Config& config, std::uint64_t last_approval = 0)
       : places(config),
         approvals(last_approval),
+        flows(config.flows),
         redactions(config),
         argument_texts(config),
         refusal_reports(config) {}
@@ -32,6 +34,7 @@ struct UserPolicy {
 
   CallSlots places;
   Approvals approvals;
+  FlowContexts flows;
   Redactions redactions;
   ArgumentTexts argument_texts;
   RefusalReports refusal_reports;

@@ -42,6 +42,7 @@ bool AuditLimiter::is_cheap_to_cause(const wire::AuditRecord& record) {
     case AuditKind::session_opened:
     case AuditKind::session_closed:
     case AuditKind::label:
+    case AuditKind::flow:
     case AuditKind::finding:  // a server may say what it likes as often as it likes
       return true;
     case AuditKind::call:  // also one that its host gave up before it was made

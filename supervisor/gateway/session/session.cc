@@ -423,6 +423,7 @@ void Session::close(std::string_view reason, const Failure* failure, Time now) {
   tell_end(reason, failure);
   note(AuditKind::session_closed, AuditOutcome::none, reason);
   state_ = State::closing;
+  shared_.policy.flows.leave(peer_.session, now);
   effects_.drop_workspace();
   effects_.close_host();
   if (route_) route_->leave();

@@ -200,6 +200,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   std::optional<Failure> refuse_to_attach(const ControlRequest& request, Time now) const;
   std::optional<Failure> refuse_aggregate(Time now) const;
   void note_labels();
+  void join_context(Time now);
   void attach_to(const Server& server, StartWhen start, Time now);
   CellPlan plan_of(const Server& server) const;
   void attached(std::uint64_t cell);

@@ -113,11 +113,20 @@ void Session::attach(std::string_view id, const ControlRequest& request, Time no
     note(AuditKind::attach, AuditOutcome::denied, name_of(failure->code));
     return attach_failed(*failure, now);
   }
+  join_context(now);
   if (!request.server.empty()) {
     return attach_to(*find_server(config_, request.server), request.start, now);
   }
   speak_with_all();
   attached(0);
+}
+
+// A host that runs several agents tells them apart by a label.
+void Session::join_context(Time now) {
+  const auto named = std::ranges::find(labels_, "context", &Label::name);
+  shared_.policy.flows.join(
+      peer_.session, named == labels_.end() ? std::string_view() : std::string_view(named->value),
+      is_resumed_ ? FlowContexts::Entry::resumed : FlowContexts::Entry::fresh, now);
 }
 
 // Anybody may say anything here: it is written down, and no permission looks at it.

@@ -221,7 +221,7 @@ ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
 // Names of things are the host's and the server's words, wherever they come from.
 std::string SessionRunner::name_in_record(const AuditPlace& place, const AuditNote& note) {
   using enum wire::AuditKind;
-  constexpr std::array of_messages{call, call_ended, refused, finding, approval};
+  constexpr std::array of_messages{call, call_ended, refused, finding, flow, approval};
   if (std::ranges::find(of_messages, note.kind) == of_messages.end()) return std::string(note.tool);
   return services_.policy().argument_texts.name(place.server, note.tool);
 }

@@ -42,6 +42,7 @@ Upstream::Upstream(const GateParts& parts, const Rights& rights, UpstreamIds& id
       effects_(effects),
       arguments_(arguments),
       pins_(parts.pins),
+      flows_(parts.server, parts.policy.flows, parts.session),
       gate_(parts),
       result_gate_(parts),
       redaction_(parts.policy.redactions, parts.server_index, parts.server),
@@ -88,6 +89,7 @@ void Upstream::request_from_host(std::string_view line, const Message& message, 
       access_of(line, message, rights_, server_, pins_.defaults_for(message, rights_));
   pins_.host_says(line, message, features());
   pins_.judge(line, message, access);
+  judge_flow(line, message, access);
   if (refused_access(line, message, access) || refused(line, message, kind)) return;
 
   CallWaiter& waiter = *this;
@@ -152,6 +154,16 @@ bool Upstream::refused_access(std::string_view line, const Message& message,
   effects_.record(note_of_denied(line, message, access));
   say_to_host(access.refusal);
   return true;
+}
+
+void Upstream::judge_flow(std::string_view line, const Message& message, CallAccess& access) {
+  const FlowEffect effect = flows_.judge(line, message, access);
+  if (effect == FlowEffect::off) return;
+  effects_.record(
+      {.kind = AuditKind::flow,
+       .outcome = effect == FlowEffect::deny ? AuditOutcome::denied : AuditOutcome::none,
+       .tool = access.named,
+       .reason = FlowGate::rule_name});
 }
 
 // Answers it when it may not go on.

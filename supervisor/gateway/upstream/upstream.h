@@ -15,6 +15,7 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/jsonrpc/message_edit.h"
 #include "supervisor/gateway/checks/call_access.h"
+#include "supervisor/gateway/checks/flow_gate.h"
 #include "supervisor/gateway/checks/redaction_gate.h"
 #include "supervisor/gateway/checks/request_gate.h"
 #include "supervisor/gateway/checks/result_gate.h"
@@ -131,6 +132,8 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void response_from_host(std::string_view line, const Message& message, Time now);
   void refuse_values(std::string_view line, const Message& message);
   bool refused_access(std::string_view line, const Message& message, const CallAccess& access);
+  void judge_flow(std::string_view line, const Message& message, CallAccess& access);
+  void note_flow(const Call& call, std::string_view name);
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);
   std::vector<Replacement> edits_for_cell(std::string_view line, const Message& message,
@@ -197,6 +200,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   UpstreamEffects& effects_;
   const AuditArguments arguments_;
   PinGate pins_;
+  FlowGate flows_;
   RequestGate gate_;
   ResultGate result_gate_;
   RedactionGate redaction_;          ///< of what passes neither of them

@@ -150,6 +150,7 @@ bool Upstream::may_still_go(const Call& call, Time now) {
   CallAccess access = access_of(judged.line, judged.message, rights_, server_,
                                 pins_.defaults_for(judged.message, rights_));
   pins_.judge(judged.line, judged.message, access);
+  flows_.judge(judged.line, judged.message, access);
   if (!access.refusal.empty()) {
     const Call over = *calls_.cancel(call.caller_id);
     say_to_host(access.refusal);

@@ -77,7 +77,18 @@ void Upstream::go_on(Call& call) {
                    .method = method_of(call.kind),
                    .traceparent = call.traceparent,
                    .text = unsent->argument_text});
+  note_flow(call, name_in_log(call));
   send_when_recorded(call.own_id, std::move(unsent->text));
+}
+
+// What it brings is known to the agent from now on, whatever becomes of it.
+void Upstream::note_flow(const Call& call, std::string_view name) {
+  const FlowLabels fresh = flows_.made(call.kind, name, call.own_id);
+  for (const FlowLabel label : {FlowLabel::untrusted, FlowLabel::private_data}) {
+    if (!fresh.has(label)) continue;
+    effects_.record(
+        {.kind = AuditKind::flow, .tool = name, .reason = name_of(label), .call = call.own_id});
+  }
 }
 
 // Nothing is called that is not in the log: whatever is answered is recorded.

@@ -1,0 +1,48 @@
+#include "policy/config_check/flow_check.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/installation_keys.h"
+#include "policy/config_check/people_check.h"
+#include "policy/flows/tool_labels.h"
+
+namespace cellblock {
+
+FlowRules check_flows(Complaints& complaints, const ConfigText& main) {
+  const Scope scope{complaints, main.file, "flows."};
+  FlowRules rules;
+  read_keys(scope, main.flows, rules);
+  if (rules.trifecta == FlowEffect::ask) return rules;
+  for (const std::string_view key : {"approver", "approval_timeout"}) {
+    if (!main.flows.has(key)) continue;
+    scope.warning(main.flows.at(key), key, "does nothing without trifecta = \"ask\"");
+  }
+  return rules;
+}
+
+namespace {
+
+std::optional<std::vector<NamePattern>> check_list(const Scope& scope, std::string_view key,
+                                                   const Maybe<TextList>& text) {
+  if (!text) return std::nullopt;
+  return check_patterns(scope, NameKind::tool, text->value, key);
+}
+
+}  // namespace
+
+FlowTools check_flow_tools(const Scope& scope, const ServerText& text, const Server& server) {
+  if (!text.flows) return {};
+  const Scope here = scope.below("flows");
+  FlowTools tools{.untrusted = check_list(here, "untrusted", text.flows->untrusted),
+                  .private_data = check_list(here, "private", text.flows->private_data),
+                  .egress = check_list(here, "egress", text.flows->egress)};
+  if (tools.egress && !tools.egress->empty() && !can_send(server)) {
+    here.warning(text.flows->egress->at, "egress",
+                 "does nothing: a cell with this network sends nothing to others");
+  }
+  return tools;
+}
+
+}  // namespace cellblock

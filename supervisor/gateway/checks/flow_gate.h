@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "policy/config/config.h"
+#include "policy/flows/flow_contexts.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "supervisor/gateway/checks/call_access.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+
+/// What one conversation's calls bring to an agent, and whether they may be made after what it has
+/// read. Pure. See docs/flows.md.
+namespace cellblock::gateway {
+
+class FlowGate {
+ public:
+  /// The name under which the log has its decisions.
+  static constexpr std::string_view rule_name = "flows.trifecta";
+
+  FlowGate(const Server& server, FlowContexts& contexts, std::uint64_t session)
+      : server_(server), contexts_(contexts), session_(session) {}
+
+  /// A request that the rules give: it is refused or asked about where that is declared. What is
+  /// asked about anyway stays with the rule that asks. off: it carries nothing away. `access` is
+  /// good until the next request.
+  FlowEffect judge(std::string_view line, const Message& message, CallAccess& access);
+
+  /// A call that is made: the labels that are new to its context, as far as anybody wants to know.
+  FlowLabels made(CallKind kind, std::string_view name, std::uint64_t call);
+
+ private:
+  FlowLabels labels_of(CallKind kind, std::string_view name) const;
+
+  const Server& server_;
+  FlowContexts& contexts_;
+  std::uint64_t session_;
+  Rule asks_;
+};
+
+}  // namespace cellblock::gateway

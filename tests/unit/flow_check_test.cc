@@ -1,0 +1,76 @@
+#include "policy/config_check/flow_check.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "policy/config_reader/config_text.h"
+
+namespace cellblock {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct CheckedFlows {
+  FlowRules rules;
+  FlowTools tools;
+  std::vector<Complaint> complaints;
+};
+
+CheckedFlows check_text(const std::string& main, const std::string& server = "",
+                        NetworkMode network = NetworkMode::egress) {
+  Complaints complaints;
+  const ConfigText text =
+      parse_config_text(main + "\n[server.web]\n" + server, "c.toml", FileRole::main, complaints);
+  CheckedFlows checked;
+  checked.rules = check_flows(complaints, text);
+  Server declared;
+  declared.network = network;
+  const Scope scope{complaints, "c.toml", "server.web."};
+  checked.tools = check_flow_tools(scope, text.servers.at(0), declared);
+  checked.complaints = complaints.take_sorted();
+  return checked;
+}
+
+TEST(FlowCheck, WhatIsNotSaidIsOffAndLeftToTheCell) {
+  const CheckedFlows checked = check_text("");
+  EXPECT_EQ(checked.rules, FlowRules{});
+  EXPECT_EQ(checked.rules.trifecta, FlowEffect::off);
+  EXPECT_EQ(checked.tools, FlowTools{});
+  EXPECT_THAT(checked.complaints, IsEmpty());
+}
+
+TEST(FlowCheck, TakesEachKey) {
+  const CheckedFlows checked =
+      check_text("[flows]\ntrifecta = \"ask\"\napprover = \"user\"\napproval_timeout = \"30s\"",
+                 "flows = { untrusted = [\"get_*\"], private = [], egress = [\"send\"] }");
+  EXPECT_THAT(checked.complaints, IsEmpty());
+  EXPECT_EQ(checked.rules, (FlowRules{FlowEffect::ask, Approver::user, 30s}));
+  EXPECT_EQ(checked.tools.untrusted, (std::vector<NamePattern>{{"get_", true}}));
+  EXPECT_EQ(checked.tools.private_data, std::vector<NamePattern>{});
+  EXPECT_EQ(checked.tools.egress, (std::vector<NamePattern>{{"send", false}}));
+}
+
+TEST(FlowCheck, WarnsOfWhatDoesNothing) {
+  const CheckedFlows whom = check_text("[flows]\ntrifecta = \"deny\"\napprover = \"user\"");
+  ASSERT_THAT(whom.complaints, SizeIs(1));
+  EXPECT_THAT(whom.complaints[0].text, HasSubstr("does nothing without trifecta = \"ask\""));
+  const CheckedFlows sends = check_text("", "flows = { egress = [\"send\"] }", NetworkMode::none);
+  ASSERT_THAT(sends.complaints, SizeIs(1));
+  EXPECT_EQ(sends.complaints[0].key, "server.web.flows.egress");
+  EXPECT_THAT(sends.complaints[0].text, HasSubstr("sends nothing to others"));
+}
+
+TEST(FlowCheck, RefusesWhatIsNoEffectAndNoPattern) {
+  EXPECT_THAT(check_text("[flows]\ntrifecta = \"maybe\"").complaints, SizeIs(1));
+  EXPECT_THAT(check_text("", "flows = { untrusted = [\"a*b\"] }").complaints, SizeIs(1));
+  EXPECT_THAT(check_text("", "flows = { secret = [] }").complaints, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace cellblock
