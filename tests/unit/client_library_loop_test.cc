@@ -24,6 +24,7 @@ namespace {
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
 using std::chrono::milliseconds;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -334,6 +335,20 @@ struct AsyncHost {
   cellblock_client* client = nullptr;
   std::vector<std::string> ends;
 };
+
+TEST(AsyncInC, CompletesACallOnceWhosePermissionHandlerFreesTheClient) {
+  FakeGateway gateway(answering_all());
+  AsyncHost host(gateway);
+  const auto free_client = [](void* user, const cellblock_call*, cellblock_decision* decision) {
+    cellblock_client_free(std::exchange(static_cast<AsyncHost*>(user)->client, nullptr));
+    cellblock_decide(decision, CELLBLOCK_ALLOW, nullptr);
+  };
+  ASSERT_EQ(cellblock_options_on_permission(host.options, free_client, &host), CELLBLOCK_OK);
+  host.connect();
+  host.run_until(1);
+  host.call("a");
+  EXPECT_THAT(host.ends, ElementsAre("ok", AnyOf("cancelled", "disconnected")));
+}
 
 TEST(AsyncInC, ConnectsAttachesListsAndCallsWithoutWaiting) {
   FakeGateway gateway([](FakeConnection& peer) {

@@ -74,7 +74,7 @@ std::unexpected<Error> secret_in(const std::string& name) {
                   name));
 }
 
-bool is_number(const std::string& value) {
+bool is_seconds(const std::string& value) {
   return !value.empty() && value.size() <= 9 && std::ranges::all_of(value, [](unsigned char byte) {
     return std::isdigit(byte) != 0 || byte == '.';
   });
@@ -197,7 +197,7 @@ Result<void> check_option_value(const std::string& name, const std::string& valu
   }
   switch (form_of(name)) {
     case ValueForm::number:
-      if (is_number(value)) return {};
+      if (is_seconds(value)) return {};
       return fail(fmt::format("{} takes a number of seconds", name));
     case ValueForm::parameter:
       return check_parameter(name, value);

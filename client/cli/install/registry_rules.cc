@@ -118,15 +118,15 @@ Result<void> add_registry_rules(const std::string& url, std::vector<std::string>
 Result<void> add_named_registry_rules(const std::string& url, const PrivateAddresses& meant,
                                       std::vector<std::string>& rules) {
   const auto endpoint = CELLBLOCK_TRY(endpoint_in(url));
-  const bool is_address = is_written_as_address(endpoint);
-  const auto& named = is_address ? meant.named.for_addresses : meant.named.for_names;
+  const bool is_numeric = is_written_as_address(endpoint);
+  const auto& named = is_numeric ? meant.named.for_addresses : meant.named.for_names;
   const auto own = rules_of(endpoint);
   if (own.empty()) return fail(fmt::format("a cell cannot be let to {}", safe_line(url)));
   for (const auto& rule : own) {
     if (is_private(rule) && !meant.any && !is_meant(rule, named)) {
       return fail(fmt::format(
           "{} leads to an address that is not public: --egress {}{} says that this is meant",
-          safe_line(url), is_address ? "" : "SERVER=", rule));
+          safe_line(url), is_numeric ? "" : "SERVER=", rule));
     }
     add_rule(rule, rules);
   }
