@@ -116,6 +116,8 @@ Result<ToolPage> read_tool_page(std::string_view result) {
     const auto tool = raw_members(element);
     auto name = tool ? text_member(*tool, "name") : std::string();
     if (name.empty()) return unexpected_answer("tool name");
+    // In C, and in what is built on it, this would be another tool's name.
+    if (name.contains('\0')) continue;
     page.tools.push_back({.name = std::move(name),
                           .description = text_member(*tool, "description"),
                           .json = std::string(element)});

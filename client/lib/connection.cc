@@ -53,9 +53,9 @@ void release(Shared impl) {
     impl->reactor->abandon();
     return keep_for_good(std::move(impl));
   }
+  impl->is_released = true;
   impl->close(closed_by_caller());
-  while (failure_of("a completion", [&] { impl->reactor->drain(); })) {
-  }
+  impl->run_what_is_left();
 }
 
 }  // namespace

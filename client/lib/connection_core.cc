@@ -26,6 +26,11 @@ Error called_in_permission() {
           .text = "on_permission decides about a request, and must not make another one"};
 }
 
+Error destroyed_in_permission() {
+  return {.code = ErrorCode::disconnected,
+          .text = "the connection was closed while on_permission decided about this request"};
+}
+
 Error denied(std::string_view who, const std::string& reason) {
   return {.code = ErrorCode::denied_by_host,
           .text = reason.empty() ? fmt::format("{} denied this call", who)
@@ -86,6 +91,11 @@ CallId Connection::Impl::request(std::string_view method, std::string_view param
   is_judging = true;
   auto judged = gate.judge(attachment ? attachment->server : "", method, *object);
   is_judging = false;
+  if (is_released) {
+    fail(destroyed_in_permission());
+    run_what_is_left();
+    return CallId::none;
+  }
   if (!judged) return fail(judged.error());
   if (judged->failure) report(*judged->failure);
   const auto& decision = judged->decision;
@@ -218,6 +228,11 @@ void Connection::Impl::fail_all(const Error& why) {
 void Connection::Impl::drop_connection(const Error& why) {
   channel->close();
   fail_all(why);
+}
+
+void Connection::Impl::run_what_is_left() {
+  while (failure_of("a completion", [this] { reactor->drain(); })) {
+  }
 }
 
 void Connection::Impl::close(const Error& why) {

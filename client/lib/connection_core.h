@@ -68,6 +68,9 @@ struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
   void give_up_all(const Error& why);
   void close(const Error& why);
   void drop_connection(const Error& why);
+  /// Nobody calls process() any more: every completion that is left runs now, or where process()
+  /// runs, before that returns.
+  void run_what_is_left();
 
   /// Made before fork(), in the process that this is not.
   bool is_of_other_process() const { return process != ::getpid(); }
@@ -94,6 +97,7 @@ struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
   bool is_initialized = false;
   bool is_attached = false;  ///< once at least: `attachment` is what the daemon agreed to
   bool is_judging = false;   ///< on_permission runs, inside request()
+  bool is_released = false;  ///< its Connection has been destroyed
   /// Questions of the gateway that a person looks at, by their raw id.
   std::map<std::string, Question> questions;
   /// Requests of the server that the host has not answered yet, by their raw id.

@@ -227,6 +227,32 @@ class Client(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(progress, [cellblock.Progress(1.0, None, "one")])
         self.assertIn(("notifications/message", {"level": "info", "data": "heard"}), heard)
 
+    async def test_refuses_a_name_with_a_nul_inside_and_cuts_none(self):
+        heard = []
+
+        async def script(peer):
+            await peer.greet()
+            while (message := await peer.hear()) is not None:
+                heard.append(message["method"])
+                peer.say(id=message["id"], result={"tools": [{"name": "write\0x"}, {"name": "read"}]})
+
+        async with daemon(script) as path, await cellblock.Client.connect(
+                "files", socket=path, rules=[cellblock.Rule("write", cellblock.Verdict.DENY)]) as client:
+            with self.assertRaisesRegex(ValueError, "NUL"):
+                await client.call_tool("write\0x")
+            with self.assertRaisesRegex(ValueError, "NUL"):
+                await client.request("tools/list\0")
+            with self.assertRaises(cellblock.CellblockError) as refused:
+                await client.request("tools/call", {"name": "write\0x"})
+            self.assertEqual(refused.exception.code, "invalid_argument")
+            self.assertEqual([tool.name for tool in await client.list_tools()], ["read"])
+            with self.assertRaisesRegex(ValueError, "NUL"):
+                await cellblock.Client.connect("files\0x", socket=path)
+            for rule in (cellblock.Rule("write\0x"), cellblock.Rule("write", server="files\0x")):
+                with self.assertRaisesRegex(ValueError, "NUL"):
+                    await cellblock.Client.connect("files", socket=path, rules=[rule])
+        self.assertEqual(heard, ["tools/list"])
+
     async def test_reconnects_and_greets_as_before(self):
         async def dying(peer):
             await peer.greet()

@@ -1,17 +1,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/authorization.h"
 #include "client/cli/add/browser_return.h"
 #include "client/cli/add/remote_authorization.h"
 #include "client/cli/import/input_json.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -74,7 +82,8 @@ TEST(Authorization, ConsistsOfTwoKindsOfFiles) {
 // ---- the browser ----
 
 constexpr const char* page_url =
-    "https://auth.example.org/authorize?client_id=c&state=a-b&redirect_uri=http%3A%2F%2Fx";
+    "https://auth.example.org/authorize?client_id=c&state=a-b&redirect_uri=http%3A%2F%2Fx"
+    "&code_challenge=d&code_challenge_method=S256";
 
 ReturnPlace place() {
   const auto page = authorization_page(page_url, {.port = 3334, .path = "/oauth/callback"});
@@ -114,6 +123,70 @@ TEST(AuthorizationPage, ThatNobodyShouldOpenIsRefused) {
   }
   EXPECT_FALSE(authorization_page(page_url, {.port = 80, .path = "/x"}).has_value());
   EXPECT_FALSE(authorization_page(page_url, {.port = 3334, .path = "x"}).has_value());
+}
+
+TEST(AuthorizationPage, WithoutStateOrProofOfItsClientIsRefused) {
+  const std::string begin = "https://auth.example.org/authorize?client_id=c";
+  for (const char* rest : {"&state=a-b", "&code_challenge=d&code_challenge_method=S256",
+                           "&state=a-b&code_challenge=d&code_challenge_method=plain",
+                           "&state=&code_challenge=d&code_challenge_method=S256"}) {
+    EXPECT_FALSE(authorization_page(begin + rest, {.port = 3334, .path = "/x"})) << rest;
+  }
+}
+
+// ---- the port ----
+
+int bound(const char* host, std::uint16_t port, bool shares_port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host, std::to_string(port).c_str(), &hints, &found) != 0) return -1;
+  int socket = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = shares_port ? 1 : 0;
+  for (const int option : {SO_REUSEADDR, SO_REUSEPORT}) {
+    static_cast<void>(::setsockopt(socket, SOL_SOCKET, option, &yes, sizeof yes));
+  }
+  const bool is_bound =
+      ::bind(socket, found->ai_addr, found->ai_addrlen) == 0 && ::listen(socket, 1) == 0;
+  ::freeaddrinfo(found);
+  if (is_bound) return socket;
+  static_cast<void>(::close(std::exchange(socket, -1)));
+  return socket;
+}
+
+std::uint16_t port_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  static_cast<void>(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size));
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                   : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+TEST(ReturnListener, IsRefusedWhereAnotherProgramHasThePortOnEitherLoopback) {
+  for (const char* host : {"127.0.0.1", "::1", "0.0.0.0", "::"}) {
+    const client::OwnedFd other(bound(host, 0, true));
+    if (!other.valid()) continue;  // a machine without IPv6
+    const auto port = port_of(other.get());
+    const auto listener = listen_for_browser(port);
+    ASSERT_FALSE(listener) << host;
+    EXPECT_THAT(listener.error().text,
+                AllOf(HasSubstr(std::to_string(port)), HasSubstr("another port")));
+  }
+}
+
+TEST(ReturnListener, LeavesThePortToNobodyElseOnceItListens) {
+  std::uint16_t port = 0;
+  {
+    const client::OwnedFd chosen(bound("127.0.0.1", 0, false));
+    port = port_of(chosen.get());
+  }
+  const auto listener = listen_for_browser(port);
+  ASSERT_TRUE(listener) << listener.error().text;
+  for (const char* host : {"127.0.0.1", "::1", "0.0.0.0", "::"}) {
+    EXPECT_FALSE(client::OwnedFd(bound(host, port, true)).valid()) << host;
+  }
 }
 
 // ---- its declaration ----

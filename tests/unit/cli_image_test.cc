@@ -28,6 +28,7 @@ using Words = std::vector<std::string>;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::Pair;
 
@@ -356,14 +357,25 @@ Words registry_rules(const std::string& url, const PrivateAddresses& meant) {
 TEST(RegistryOfALine, IsAtAnAddressThatIsNotPublicOnlyWhereThatIsMeant) {
   const Words opened{"127.0.0.1/32:5000"};
   EXPECT_EQ(registry_rules("https://127.0.0.1:5000", {.any = true}), opened);
-  EXPECT_EQ(registry_rules("https://127.0.0.1:5000", {.named = {"127.0.0.0/8:5000"}}), opened);
+  EXPECT_EQ(registry_rules("https://127.0.0.1:5000", {.named = for_any_host({"127.0.0.0/8:5000"})}),
+            opened);
   for (const Words& named : {Words{}, Words{"127.0.0.1/32:5001"}, Words{"10.0.0.0/8:5000"},
                              Words{"localhost:5000"}, Words{"registry.example.org:5000"}}) {
-    EXPECT_THAT(registry_rules("https://127.0.0.1:5000", {.named = named}),
+    EXPECT_THAT(registry_rules("https://127.0.0.1:5000", {.named = for_any_host(named)}),
                 ElementsAre(HasSubstr("not public: --egress 127.0.0.1/32:5000")));
   }
   EXPECT_THAT(registry_rules("https://localhost:5000", {}), ElementsAre(HasSubstr("not public")));
   EXPECT_THAT(registry_rules("https://169.254.169.254", {}), ElementsAre(HasSubstr("not public")));
+}
+
+TEST(RegistryOfALine, ThatIsAnAddressHasTheRangesThatAreMeantForAddresses) {
+  const Words range{"127.0.0.0/8:5000"};
+  const Words opened{"127.0.0.1/32:5000"};
+  for (const char* url : {"https://127.0.0.1:5000", "https://localhost:5000"}) {
+    EXPECT_THAT(registry_rules(url, {.named = {.for_addresses = range}}), IsSupersetOf(opened));
+    EXPECT_THAT(registry_rules(url, {.named = {.for_names = range}}),
+                ElementsAre(HasSubstr("not public")));
+  }
 }
 
 TEST(RegistryOfALine, AtAPublicAddressIsReached) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,11 +32,15 @@ std::string mistake_in(const std::string& url) {
 }
 
 // Of an address, or why there are none.
-Words rules_of(const std::string& url, const Words& granted = {}) {
+Words rules_of(const std::string& url, const NamedRanges& named) {
   const auto address = remote_address(url);
-  const auto rules = address ? rules_for(*address, granted)
+  const auto rules = address ? rules_for(*address, named)
                              : Result<Words>(fail("no address: " + address.error().text));
   return rules ? *rules : Words{rules.error().text};
+}
+
+Words rules_of(const std::string& url, const Words& named = {}) {
+  return rules_of(url, for_any_host(named));
 }
 
 TEST(RemoteAddress, OpensItsHostAndPortAlone) {
@@ -75,6 +80,44 @@ TEST(RemoteAddress, WithoutEncryptionIsOfThisMachineOrAPrivateNetwork) {
               ElementsAre("intranet:8080", "10.0.0.0/8:8080"));
   EXPECT_THAT(rules_of("http://intranet:8080/mcp", {"203.0.114.0/24:8080"}),
               Contains(HasSubstr("not encrypted")));
+}
+
+TEST(RemoteAddress, ThatIsANameLeadsToNoRangeThatIsMeantForAddresses) {
+  const NamedRanges named{.for_addresses = {"10.0.0.0/8:8080"}};
+  EXPECT_THAT(rules_of("http://intranet:8080/mcp", named),
+              ElementsAre(HasSubstr("--egress SERVER=RANGE")));
+  EXPECT_THAT(rules_of("https://intranet:8080/mcp", named), ElementsAre("intranet:8080"));
+  EXPECT_THAT(rules_of("http://10.1.2.3:8080/mcp", named), ElementsAre("10.1.2.3/32:8080"));
+}
+
+TEST(RemoteAddress, ThatIsANameLeadsToItsOwnRangeWithEncryptionToo) {
+  EXPECT_THAT(rules_of("https://intranet:8443/mcp", {"10.0.0.0/8:8443", "10.0.0.0/8:8080"}),
+              ElementsAre("intranet:8443", "10.0.0.0/8:8443"));
+}
+
+// ---- ranges that an import names ----
+
+const Words import_words{"10.0.0.0/8:80", "Far One=192.168.0.0/16:80"};
+
+TEST(NamedRanges, AreForNamesOfTheOneServerForWhichTheyAreNamed) {
+  const auto far = named_ranges(import_words, "Far One");
+  EXPECT_EQ(far.for_addresses, (Words{"10.0.0.0/8:80", "192.168.0.0/16:80"}));
+  EXPECT_EQ(far.for_names, Words{"192.168.0.0/16:80"});
+  for (const char* other : {"near", ""}) {
+    const auto ranges = named_ranges(import_words, other);
+    EXPECT_EQ(ranges.for_addresses, Words{"10.0.0.0/8:80"});
+    EXPECT_THAT(ranges.for_names, IsEmpty());
+  }
+}
+
+TEST(NamedRanges, AreRefusedWhereTheyAreNoRangesOrNameNoServerOfTheFile) {
+  EXPECT_TRUE(check_named_ranges(import_words, {"Far One"}));
+  for (const char* word : {"near=10.0.0.0/8:80", "=10.0.0.0/8:80", "intranet:80",
+                           "Far One=intranet:80", "Far One=", ""}) {
+    const auto checked = check_named_ranges({word}, {"Far One"});
+    ASSERT_FALSE(checked) << word;
+    EXPECT_THAT(checked.error().text, HasSubstr(std::string("--egress ") + word + ":"));
+  }
 }
 
 TEST(RemoteAddress, WithASecretIsRefusedAndNotRepeated) {
@@ -192,6 +235,63 @@ TEST(RemoteServer, KeepsTheSecretOfAClientThatIsRegistered) {
   EXPECT_EQ(remote({.command = server.command}).command, server.command);
 }
 
+TEST(RemoteServer, HasTextBesidePlaceholdersInVariablesToo) {
+  const auto server = remote({.url = "https://example.org/mcp",
+                              .headers = {{.name = "A", .value = "Bearer abc${X}"},
+                                          {.name = "B", .value = "${X}:hush;${Y}/z"},
+                                          {.name = "C", .value = "hush ${X}"},
+                                          {.name = "D", .value = "${X}, ${Y}"}}});
+  EXPECT_THAT(server.command,
+              AllOf(Contains("A:Bearer ${HEADER_A_PART_1}${X}"),
+                    Contains("B:${X}${HEADER_B_PART_2}${Y}${HEADER_B_PART_3}"),
+                    Contains("C:${HEADER_C_PART_1}${X}"), Contains("D:${X}, ${Y}")));
+  EXPECT_THAT(variables_in(server),
+              ElementsAre("HEADER_A_PART_1=abc (secret)", "X=${X} (secret)",
+                          "HEADER_B_PART_2=:hush; (secret)", "Y=${Y} (secret)",
+                          "HEADER_B_PART_3=/z (secret)", "HEADER_C_PART_1=hush  (secret)"));
+  EXPECT_EQ(remote({.command = server.command}).command, server.command);
+}
+
+TEST(RemoteServer, TakesNoFirstWordOfASecretForAScheme) {
+  const auto server = remote({.command = {"https://example.org/mcp", "--header", "A: hush hush"}});
+  EXPECT_EQ(server.command.back(), "A:${HEADER_A}");
+  EXPECT_THAT(variables_in(server), ElementsAre("HEADER_A=hush hush (secret)"));
+}
+
+TEST(RemoteServer, KeepsNoSecretInTheValueOfAnOption) {
+  const std::string token = "ghp_hush0hush0hush0hush0hush0hush0hush0";
+  for (const Words& option :
+       {Words{"--authorize-param", "token=hush"}, Words{"--authorize-param", "x=" + token},
+        Words{"--resource", "https://example.org/mcp?key=hush"},
+        Words{"--resource", "https://user:hush@example.org/"}, Words{"--ignore-tool", token},
+        Words{"--static-oauth-client-metadata", R"({"client_secret":"hush"})"},
+        Words{"--static-oauth-client-metadata", R"({"x":[{"y":")" + token + R"("}]})"}}) {
+    const auto text = refusal({"https://example.org/mcp", option[0], option[1]});
+    EXPECT_THAT(text, AllOf(Not("none"), HasSubstr(option[0]), Not(HasSubstr("hush"))));
+  }
+  EXPECT_EQ(refusal({"https://example.org/mcp", "--static-oauth-client-metadata",
+                     R"({"scope":"read","token_endpoint_auth_method":"none"})"}),
+            "none");
+}
+
+TEST(RemoteServer, TakesNoOtherOptionOrFileForTheValueOfAnOption) {
+  for (const Words& option :
+       {Words{"--ignore-tool", "--enable-proxy"}, Words{"--static-oauth-client-metadata", "@/x"},
+        Words{"--static-oauth-client-metadata", "no JSON"}, Words{"--body-timeout", "x"},
+        Words{"--authorize-param", "prompt"}, Words{"--callback-path", ""},
+        Words{"--callback-path", "${X}"}}) {
+    EXPECT_THAT(refusal({"https://example.org/mcp", option[0], option[1]}), HasSubstr(option[0]));
+  }
+}
+
+TEST(RemoteServer, OfARegistryThatNamesMcpRemoteItselfIsALineLikeAnyOther) {
+  const auto server = remote({.command = {"https://example.org/mcp", "--header", "A: hush"},
+                              .package = PackageName{.name = "mcp-remote", .version = "0.15.1"}});
+  EXPECT_THAT(server.command, ElementsAre("npx", "-y", "mcp-remote@0.15.1",
+                                          "https://example.org/mcp", "--header", "A:${HEADER_A}"));
+  EXPECT_FALSE(server.package);
+}
+
 TEST(RemoteServer, IsNoOtherServer) {
   const Words line{"npx", "-y", "mcp-remote-thing", "https://example.org"};
   EXPECT_EQ(remote({.command = line}).command, line);
@@ -266,6 +366,33 @@ TEST(RemoteServer, OfAFileReachesNothingPrivateByItself) {
       imported(R"({"mcpServers": {"far": {"url": "http://localhost:6379/mcp"}}})");
   EXPECT_THAT(proposal.domains, IsEmpty());
   EXPECT_THAT(proposal.todos, Contains(HasSubstr("--egress 127.0.0.1/32:6379")));
+}
+
+// Why a file's server with that option has no cell; empty: it has one.
+std::string obstacle_of(const std::string& option, const std::string& value) {
+  const Words line{"mcp-remote", "https://example.org/mcp", option, value};
+  const nlohmann::json server{{"command", "npx"}, {"args", line}};
+  return imported(nlohmann::json{{"mcpServers", {{"far", server}}}}.dump()).obstacle;
+}
+
+TEST(RemoteServer, OfAFileAsksForNoTokenThatIsMeantForAnotherHost) {
+  for (const Words& option :
+       {Words{"--resource", "https://bank.example/api"}, Words{"--resource", "api://bank"},
+        Words{"--authorize-param", "resource=https://bank.example/api"},
+        Words{"--authorize-param", "audience=bank"},
+        Words{"--authorize-param", "next=https://bank.example/"},
+        Words{"--client-metadata-url", "https://bank.example/client.json"},
+        Words{"--static-oauth-client-metadata", R"({"client_uri":"https://bank.example/"})"}}) {
+    EXPECT_THAT(obstacle_of(option[0], option[1]), HasSubstr("another host")) << option[1];
+    EXPECT_EQ(refusal({"https://example.org/mcp", option[0], option[1]}), "none") << option[1];
+  }
+  for (const Words& option :
+       {Words{"--resource", "https://Example.org/v1"}, Words{"--authorize-param", "prompt=consent"},
+        Words{"--authorize-param", "audience=https://example.org/v1"},
+        Words{"--client-metadata-url", "https://example.org/client.json"},
+        Words{"--static-oauth-client-metadata", R"({"scope":"read"})"}}) {
+    EXPECT_EQ(obstacle_of(option[0], option[1]), "") << option[1];
+  }
 }
 
 TEST(RemoteServer, WithTheOlderTransportTriesThatFirst) {

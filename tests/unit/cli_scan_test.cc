@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -115,6 +117,26 @@ TEST_F(HomeTest, IsNotReadWithRootsRights) {
   std::ofstream(home_ / ".cursor/mcp.json") << cursor_file;
   const ScannedUser nobody{.name = "nobody", .uid = 65534, .gid = 65534, .home = home_.string()};
   EXPECT_THAT(configured_as(nobody, "/").value(), IsEmpty()) << "the directory is root's alone";
+}
+
+TEST_F(HomeTest, IsGivenUpAndToldOfWhereTheChildNeverEnds) {
+  const ScannedUser user{
+      .name = "a", .uid = ::geteuid(), .gid = ::getegid(), .home = home_.string()};
+  const ScanOfUser endless = [] {
+    while (true) ::pause();
+    return std::vector<ScanFinding>{};
+  };
+  const auto found = found_as(user, endless, std::chrono::milliseconds(20));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().text, HasSubstr("given up"));
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the child has ended, and is forgotten";
+}
+
+TEST_F(HomeTest, OfAChildThatDiesIsToldOf) {
+  const ScannedUser user{
+      .name = "a", .uid = ::geteuid(), .gid = ::getegid(), .home = home_.string()};
+  const ScanOfUser dying = []() -> std::vector<ScanFinding> { ::_exit(0); };
+  EXPECT_FALSE(found_as(user, dying, std::chrono::minutes(1)));
 }
 
 TEST_F(HomeTest, IsNotLeftByALink) {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <latch>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cellblock/cellblock.h"
 #include "cellblock/error.h"
@@ -16,6 +18,7 @@ namespace {
 
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr auto hello =
@@ -25,8 +28,12 @@ constexpr auto done = R"({"content":[{"type":"text","text":"done"}]})";
 /// A connection of the C interface, freed at the end.
 class Connection {
  public:
-  explicit Connection(const FakeGateway& gateway) {
+  /// `denied`: a tool.
+  explicit Connection(const FakeGateway& gateway, const char* denied = nullptr) {
     cellblock_options* options = cellblock_options_new();
+    if (denied != nullptr) {
+      cellblock_options_rule(options, nullptr, CELLBLOCK_TOOL, denied, CELLBLOCK_DENY, nullptr);
+    }
     cellblock_options_socket(options, gateway.path().c_str());
     EXPECT_EQ(cellblock_connect(options, &client_, nullptr), CELLBLOCK_OK);
     cellblock_options_free(options);
@@ -123,6 +130,37 @@ TEST(CInterface, RefusesWhatIsNotThere) {
   EXPECT_STREQ(cellblock_result_json(nullptr, nullptr), "");
   cellblock_cancel(nullptr);
   cellblock_client_free(nullptr);
+}
+
+TEST(CInterface, RefusesANameWithAZeroByteAndCutsNone) {
+  std::vector<std::string> heard;
+  {
+    FakeGateway gateway([&](FakeConnection& peer) {
+      while (const auto line = peer.read_line()) {
+        heard.push_back(*line);
+        peer.answer(*line, R"({"tools":[{"name":"write\u0000x"},{"name":"read"}]})");
+      }
+    });
+    const Connection connection(gateway, "write");
+    const auto code_of_request = [&](const char* method, const char* params) {
+      cellblock_result* result = nullptr;
+      const auto code =
+          cellblock_request(connection.get(), method, params, nullptr, &result, nullptr);
+      EXPECT_EQ(result, nullptr);
+      return code;
+    };
+    EXPECT_EQ(code_of_request("tools/call", R"({"name":"write\u0000x"})"),
+              CELLBLOCK_INVALID_ARGUMENT);
+    EXPECT_EQ(code_of_request("prompts/get", R"({"name":"\u0000"})"), CELLBLOCK_INVALID_ARGUMENT);
+    EXPECT_EQ(code_of_request("resources/read", R"({"uri":"file:///a\u0000b"})"),
+              CELLBLOCK_INVALID_ARGUMENT);
+    cellblock_tools* tools = nullptr;
+    ASSERT_EQ(cellblock_list_tools(connection.get(), 60'000, &tools, nullptr), CELLBLOCK_OK);
+    EXPECT_EQ(cellblock_tools_count(tools), 1U);
+    EXPECT_STREQ(cellblock_tools_name(tools, 0), "read");
+    cellblock_tools_free(tools);
+  }
+  EXPECT_THAT(heard, ElementsAre(HasSubstr("tools/list")));
 }
 
 TEST(CInterface, TakesOptionsOfAnOlderProgramAndRefusesThoseOfANewerOne) {

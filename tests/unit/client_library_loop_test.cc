@@ -24,6 +24,7 @@ namespace {
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
 using std::chrono::milliseconds;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -217,6 +218,43 @@ TEST(DestroyedConnection, InItsOwnCompletionHasTheRestRunBehindIt) {
   EXPECT_THAT(order, ElementsAre("destroyed", "cancelled"));
 }
 
+// Inside process(), and where nothing will call that again.
+TEST(DestroyedConnection, WhileAskedForPermissionCompletesThatCallAndTheOthersOnce) {
+  for (const bool is_processing : {true, false}) {
+    FakeGateway gateway([](FakeConnection& peer) {
+      while (peer.read_line()) {
+      }
+    });
+    auto options = options_for(gateway);
+    std::unique_ptr<Connection> connection;
+    std::vector<std::string> ends;
+    options.on_permission = [&](const CallToApprove& call) {
+      if (call.name == "last") connection.reset();
+      return Decision::allow();
+    };
+    connection = std::make_unique<Connection>(std::move(options));
+    const auto call = [&](const char* tool) {
+      connection->call_tool(tool, "{}", {}, [&ends, tool](const Result<ToolResult>& result) {
+        ends.push_back(std::string(tool) + " " + std::string(name_of(result.error().code)));
+      });
+    };
+    bool is_connected = false;
+    connection->connect([&](const Result<void>&) {
+      is_connected = true;
+      call("first");
+      if (is_processing) call("last");
+    });
+    while (connection && !is_connected) {
+      pollfd waited{.fd = connection->descriptor(), .events = POLLIN, .revents = 0};
+      (void)::poll(&waited, 1, -1);
+      ASSERT_TRUE(connection->process());
+    }
+    if (!is_processing) call("last");
+    EXPECT_FALSE(connection);
+    EXPECT_THAT(ends, ElementsAre("first cancelled", "last disconnected"));
+  }
+}
+
 TEST(MovedFromConnection, IsDisconnectedAndHasNothingToWaitFor) {
   Connection connection(Options{});
   const Connection other = std::move(connection);
@@ -297,6 +335,20 @@ struct AsyncHost {
   cellblock_client* client = nullptr;
   std::vector<std::string> ends;
 };
+
+TEST(AsyncInC, CompletesACallOnceWhosePermissionHandlerFreesTheClient) {
+  FakeGateway gateway(answering_all());
+  AsyncHost host(gateway);
+  const auto free_client = [](void* user, const cellblock_call*, cellblock_decision* decision) {
+    cellblock_client_free(std::exchange(static_cast<AsyncHost*>(user)->client, nullptr));
+    cellblock_decide(decision, CELLBLOCK_ALLOW, nullptr);
+  };
+  ASSERT_EQ(cellblock_options_on_permission(host.options, free_client, &host), CELLBLOCK_OK);
+  host.connect();
+  host.run_until(1);
+  host.call("a");
+  EXPECT_THAT(host.ends, ElementsAre("ok", AnyOf("cancelled", "disconnected")));
+}
 
 TEST(AsyncInC, ConnectsAttachesListsAndCallsWithoutWaiting) {
   FakeGateway gateway([](FakeConnection& peer) {

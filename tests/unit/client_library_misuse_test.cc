@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <latch>
 #include <memory>
 #include <stdexcept>
@@ -230,6 +231,31 @@ TEST(HandlerThatDestroys, ItsSessionEndsEveryCallOnce) {
   });
   context.run();
   EXPECT_THAT(ends, ElementsAre(ErrorCode::cancelled));
+}
+
+TEST(HandlerThatDestroys, ItsSessionWhileAskedForPermissionCompletesTheCallOnce) {
+  FakeGateway gateway(answering());
+  boost::asio::io_context context;
+  std::optional<Session> session;
+  std::vector<std::string> ends;
+  Options options;
+  options.socket = gateway.path();
+  options.on_permission = [&](const CallToApprove&) {
+    session.reset();
+    return Decision::allow();
+  };
+  session.emplace(context.get_executor(), std::move(options));
+  session->connect([&](const Result<void>& connected) {
+    ASSERT_TRUE(connected);
+    // Not in process(), where the rest would run anyway.
+    boost::asio::post(context, [&] {
+      session->call_tool("x", "{}", no_deadline, [&](const Result<ToolResult>& result) {
+        ends.emplace_back(name_of(result.error().code));
+      });
+    });
+  });
+  context.run();
+  EXPECT_THAT(ends, ElementsAre("disconnected"));
 }
 
 TEST(MovedFrom, ClientIsDisconnectedInEveryFunction) {

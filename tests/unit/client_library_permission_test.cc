@@ -14,6 +14,8 @@ namespace {
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
 using std::chrono::milliseconds;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -112,6 +114,35 @@ TEST(Permission, OfRulesThatNameAServerIsThatServersAlone) {
   EXPECT_TRUE(client.call_tool("x"));
   ASSERT_TRUE(client.attach("git"));
   EXPECT_FALSE(client.call_tool("x"));
+}
+
+TEST(Permission, OfTheFirstServerHoldsWhereTheDaemonRefusesAnother) {
+  std::vector<std::string> seen;
+  FakeGateway gateway([](FakeConnection& peer) {
+    while (const auto line = peer.read_line()) {
+      if (line->find("\"git\"") == std::string::npos) {
+        peer.answer(*line, nothing);
+      } else {
+        peer.send(R"({"jsonrpc":"2.0","id":)" + FakeConnection::id_of(*line) +
+                  R"(,"error":{"code":-31001,"message":"attached already"}})" + "\n");
+      }
+    }
+  });
+  Options options;
+  options.socket = gateway.path();
+  options.permission.rules = {{.server = "files", .name = "push", .verdict = Verdict::deny}};
+  options.on_permission = [&](const CallToApprove& call) {
+    seen.push_back(call.server);
+    return Decision::allow();
+  };
+  auto client = Client::connect(std::move(options));
+  ASSERT_TRUE(client);
+  ASSERT_TRUE(client->attach("files"));
+  ASSERT_FALSE(client->attach("git"));
+  EXPECT_EQ(client->call_tool("push").error().code, ErrorCode::denied_by_host);
+  EXPECT_TRUE(client->call_tool("read"));
+  EXPECT_THAT(seen, Each("files"));
+  EXPECT_THAT(seen, Contains("files"));
 }
 
 TEST(Permission, HandlerSeesWhatTheServerWouldSee) {

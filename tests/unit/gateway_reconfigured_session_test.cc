@@ -13,6 +13,7 @@
 namespace cellblock::gateway::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -272,6 +273,29 @@ TEST_F(ReconfiguredSession, EndsWhereItsTokenIsRevokedAndNoOthers) {
   host_says(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read_a"}})");
   reload([](Config& config) { config.http->tokens.clear(); });
   EXPECT_THAT(effects_.did, Contains("close_host"));
+  EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("was revoked"));
+}
+
+TEST_F(ReconfiguredSession, AnswersNothingWhereItsTokenWasRevokedBeforeItBegan) {
+  config_.http.emplace().tokens.resize(2);
+  config_.http->tokens[1].revoked = true;
+  peer_.via = wire::SessionVia::http_token;
+  peer_.token_index = 1;
+  for (const char* method : {"cellblock/attach", "cellblock/status", "initialize", "tools/list"}) {
+    forget_what_was_said();
+    effects_.did.clear();
+    session_.reset();
+    host_says(
+        Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", {{"server", "files"}}}}
+            .dump());
+    EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("was revoked")) << method;
+    EXPECT_THAT(effects_.did, AllOf(Contains("close_host"), Not(Contains("start_cell")))) << method;
+  }
+}
+
+TEST_F(ReconfiguredSession, OfATokenThatNoConfigurationHasAnswersNothing) {
+  peer_.via = wire::SessionVia::http_token;
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"cellblock/status","params":{}})");
   EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("was revoked"));
 }
 

@@ -100,11 +100,10 @@ Result<void> add_remote(AddedServer& added) {
   }
   const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
   const auto address = CELLBLOCK_TRY(remote_address(address_in(*run)));
-  added.declared.named_addresses = added.egress;
-  if (auto range = private_range(address); !range.empty()) {
-    added.declared.named_addresses.push_back(std::move(range));
-  }
-  CELLBLOCK_CHECK(rules_for(address, added.declared.named_addresses));
+  auto meant = added.egress;
+  if (auto range = private_range(address); !range.empty()) meant.push_back(std::move(range));
+  added.declared.named_ranges = for_any_host(meant);
+  CELLBLOCK_CHECK(rules_for(address, added.declared.named_ranges));
   return {};
 }
 
@@ -146,8 +145,8 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
 Result<AddedServer> imported_server(const DeclaredServer& declared, const ImportedAccess& access) {
   if (!declared.obstacle.empty()) return fail(declared.obstacle);
   AddedServer added{.declared = CELLBLOCK_TRY(as_remote(declared)), .users = access.users};
-  added.declared.named_addresses = access.addresses;
-  added.private_addresses.named = access.addresses;
+  added.declared.named_ranges = named_ranges(access.ranges, declared.name);
+  added.private_addresses.named = added.declared.named_ranges;
   added.declared.name = server_name_for(declared.name);
   std::error_code ignored;
   const auto here =

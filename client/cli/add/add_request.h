@@ -33,9 +33,7 @@ Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
 struct ImportedAccess {
   std::vector<std::string> users;
   std::vector<std::string> environment;  ///< names of variables of ours that they may have
-  /// Addresses that are not public which they may reach, each where it names it itself: as entries
-  /// of egress.allow.
-  std::vector<std::string> addresses;
+  std::vector<std::string> ranges;       ///< "[SERVER=]RANGE:PORT", checked by check_named_ranges
 };
 
 /// One of a host's configuration, under a name of cellblock's. What the file leaves to be filled in

@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "client/cli/import/remote_address.h"
-#include "client/connection/fd.h"
 
 namespace cellblock::cli {
 namespace {
@@ -45,7 +45,7 @@ std::string member_of(std::string_view query, std::string_view name) {
 }
 
 bool is_answer(std::string_view query, const ReturnPlace& place) {
-  const bool is_ours = place.state.empty() || member_of(query, "state") == place.state;
+  const bool is_ours = !place.state.empty() && member_of(query, "state") == place.state;
   const bool says = !member_of(query, "code").empty() || !member_of(query, "error").empty();
   return is_ours && says && is_graphic(query) && query.size() <= most_url;
 }
@@ -59,20 +59,55 @@ std::string answer_of(std::string_view target, const ReturnPlace& place) {
 
 // ---- the port ----
 
-Result<client::OwnedFd> listening_on(std::uint16_t port) {
-  client::OwnedFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+// SO_REUSEADDR is for connections of an earlier authorization that the kernel still remembers: once
+// a socket listens, no other binds that port, whatever options it has. SO_REUSEPORT would let one.
+bool takes_port(int socket, const sockaddr* address, socklen_t size) {
   const int yes = 1;
+  return ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+         ::bind(socket, address, size) == 0 && ::listen(socket, 16) == 0;
+}
+
+client::OwnedFd stream_socket(int family) {
+  return client::OwnedFd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// Zero: it listens.
+int listen_on_ipv4(std::uint16_t port, client::OwnedFd& socket) {
+  socket = stream_socket(AF_INET);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const bool listens =
       socket.valid() &&
-      ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      ::listen(socket.get(), 16) == 0;
-  if (listens) return socket;
-  return fail(fmt::format("127.0.0.1:{}: {}", port, std::generic_category().message(errno)));
+      takes_port(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return listens ? 0 : errno;
+}
+
+// Where there is no ::1, nobody else is there either.
+int listen_on_ipv6(std::uint16_t port, client::OwnedFd& socket) {
+  auto opened = stream_socket(AF_INET6);
+  if (!opened.valid() && errno == EAFNOSUPPORT) return 0;
+  const int yes = 1;
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  address.sin6_addr = in6addr_loopback;
+  const bool listens =
+      opened.valid() &&
+      ::setsockopt(opened.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes) == 0 &&
+      takes_port(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (!listens) return errno == EADDRNOTAVAIL ? 0 : errno;
+  socket = std::move(opened);
+  return 0;
+}
+
+std::unexpected<Error> port_is_taken(std::string_view address, std::uint16_t port, int error) {
+  return fail(fmt::format(
+      "cannot listen on {}:{}, to which the browser comes back ({}): another program there would "
+      "get the authorization; end it (ss -ltnp shows it), or give the server another port, "
+      "cellblock add NAME -- ADDRESS PORT",
+      address, port, std::generic_category().message(error)));
 }
 
 int milliseconds_until(Clock::time_point until) {
@@ -107,8 +142,8 @@ void answer_browser(int connection, bool is_answered) {
   static_cast<void>(::send(connection, text.data(), text.size(), MSG_NOSIGNAL));
 }
 
-std::string answer_at_port(int listener, const ReturnPlace& place) {
-  const client::OwnedFd connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+std::string answer_at_port(const client::OwnedFd& listening, const ReturnPlace& place) {
+  const client::OwnedFd connection(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection.valid()) return {};
   auto answer = answer_in_request(head_from(connection.get()), place);
   answer_browser(connection.get(), !answer.empty());
@@ -140,6 +175,13 @@ Result<AuthorizationPage> authorization_page(const std::string& url, const Retur
   const auto query = std::string_view(url).substr(mark + 1);
   AuthorizationPage page{.url = url, .back = back};
   page.back.state = member_of(query, "state");
+  const bool has_challenge = !member_of(query, "code_challenge").empty() &&
+                             member_of(query, "code_challenge_method") == "S256";
+  if (page.back.state.empty() || !has_challenge) {
+    return fail(
+        "the page to which the server sends people has no state or no code_challenge (S256): "
+        "whoever sees what the browser brings back could use it");
+  }
   return page;
 }
 
@@ -160,23 +202,35 @@ std::string answer_in_address(std::string_view text, const ReturnPlace& place) {
   return answer_of(text.substr(at), place);
 }
 
-Result<std::string> browser_return(const ReturnPlace& place, const Interruption& interruption) {
-  const auto listener = listening_on(place.port);
+Result<ReturnListener> listen_for_browser(std::uint16_t port) {
+  ReturnListener listener;
+  if (const int error = listen_on_ipv4(port, listener.ipv4); error != 0) {
+    return port_is_taken("127.0.0.1", port, error);
+  }
+  if (const int error = listen_on_ipv6(port, listener.ipv6); error != 0) {
+    return port_is_taken("[::1]", port, error);
+  }
+  return listener;
+}
+
+Result<std::string> browser_return(const ReturnListener& listener, const ReturnPlace& place,
+                                   const Interruption& interruption) {
   bool has_terminal = ::isatty(STDIN_FILENO) == 1;
-  if (!listener && !has_terminal) return fail(listener.error().text);
   const auto until = Clock::now() + longest_wait_for_person;
   while (true) {
-    std::array<pollfd, 3> sources{pollfd{interruption.descriptor(), POLLIN, 0},
-                                  pollfd{listener ? listener->get() : -1, POLLIN, 0},
-                                  pollfd{has_terminal ? STDIN_FILENO : -1, POLLIN, 0}};
+    std::array<pollfd, 4> sources{pollfd{interruption.descriptor(), POLLIN, 0},
+                                  pollfd{has_terminal ? STDIN_FILENO : -1, POLLIN, 0},
+                                  pollfd{listener.ipv4.get(), POLLIN, 0},
+                                  pollfd{listener.ipv6.get(), POLLIN, 0}};
     const int ready = ::poll(sources.data(), sources.size(), milliseconds_until(until));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return fail("nobody came back from the browser within 10 minutes");
     if (sources[0].revents != 0) return fail("interrupted: nothing was changed");
     std::string answer;
-    if (sources[1].revents != 0) answer = answer_at_port(listener->get(), place);
-    if (answer.empty() && (sources[2].revents & POLLIN) != 0) answer = answer_at_terminal(place);
-    if ((sources[2].revents & (POLLHUP | POLLERR)) != 0) has_terminal = false;
+    if (sources[2].revents != 0) answer = answer_at_port(listener.ipv4, place);
+    if (answer.empty() && sources[3].revents != 0) answer = answer_at_port(listener.ipv6, place);
+    if (answer.empty() && (sources[1].revents & POLLIN) != 0) answer = answer_at_terminal(place);
+    if ((sources[1].revents & (POLLHUP | POLLERR)) != 0) has_terminal = false;
     if (!answer.empty()) return answer;
   }
 }

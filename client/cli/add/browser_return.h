@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "client/cli/add/conversation.h"
+#include "client/connection/fd.h"
 #include "policy/base/result.h"
 
 /// A person's browser comes back from an authorization server: to a port of this machine's
@@ -20,7 +21,8 @@ struct ReturnPlace {
 };
 
 /// What an authorization server is asked, as it stands in the address that people are sent to. An
-/// error: it is no address that a person should open. `back.state` is read from it. Pure.
+/// error: it is no address that a person should open, or what comes back could be another's (no
+/// state) or be used by others (no PKCE). `back.state` is read from it. Pure.
 struct AuthorizationPage {
   std::string url;
   ReturnPlace back;
@@ -32,7 +34,18 @@ Result<AuthorizationPage> authorization_page(const std::string& url, const Retur
 std::string answer_in_request(std::string_view head, const ReturnPlace& place);
 std::string answer_in_address(std::string_view text, const ReturnPlace& place);
 
+/// The port on both loopbacks: a browser takes "localhost" for either.
+struct ReturnListener {
+  client::OwnedFd ipv4;
+  client::OwnedFd ipv6;  ///< invalid: this machine has no ::1
+};
+
+/// Before the page is shown: from then on no other program can take the port. An error: one has
+/// taken it, on one loopback or both.
+Result<ReturnListener> listen_for_browser(std::uint16_t port);
+
 /// Waits for it, 10 minutes at most; a terminal is read where there is one.
-Result<std::string> browser_return(const ReturnPlace& place, const Interruption& interruption);
+Result<std::string> browser_return(const ReturnListener& listener, const ReturnPlace& place,
+                                   const Interruption& interruption);
 
 }  // namespace cellblock::cli

@@ -134,8 +134,9 @@ Result<void> run_steps(const PrivateDaemon& daemon, const Proposal& proposal,
   const auto stop = interruption.token();
   const auto begun = CELLBLOCK_TRY(call_step(*client, "begin", Ordered::object(), stop));
   const auto page = CELLBLOCK_TRY(page_in(begun, address_of(proposal)));
+  const auto listener = CELLBLOCK_TRY(listen_for_browser(page.back.port));
   show_page(page);
-  const auto answer = CELLBLOCK_TRY(browser_return(page.back, interruption));
+  const auto answer = CELLBLOCK_TRY(browser_return(listener, page.back, interruption));
   CELLBLOCK_CHECK(call_step(*client, "finish", Ordered{{"callback", answer}}, stop));
   return {};
 }

@@ -184,8 +184,8 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
   if (origin.package.empty())
     return UpdateOutcome{"is no package of npm or PyPI and no image: nothing to update"};
-  const auto installer =
-      CELLBLOCK_TRY(installer_for(package_of(origin), {.named = origin.private_addresses}));
+  const auto installer = CELLBLOCK_TRY(
+      installer_for(package_of(origin), {.named = for_any_host(origin.private_addresses)}));
   tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
   auto version =

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/import/named_ranges.h"
 #include "policy/base/result.h"
 
 /// A server as a host's configuration, or a package's description, declares it. Untrusted text.
@@ -58,10 +59,9 @@ struct DeclaredServer {
   std::string url;                        ///< of a remote one
   std::vector<DeclaredVariable> headers;  ///< with `url`
   std::string transport;                  ///< with `url`: "sse", or anything else
-  /// Addresses that are not public, as entries of egress.allow, which whoever adds it has named.
-  std::vector<std::string> named_addresses;
-  std::string directory;               ///< in which it is started
-  std::optional<PackageName> package;  ///< `command` is then its arguments alone
+  NamedRanges named_ranges;               ///< with an address: what whoever adds it has named
+  std::string directory;                  ///< in which it is started
+  std::optional<PackageName> package;     ///< `command` is then its arguments alone
   std::optional<DeclaredBundle> bundle;
   std::optional<DeclaredSandbox> sandbox;
   std::vector<std::string> tools;     ///< that alone are let through; empty: all

@@ -7,6 +7,7 @@
 #include "client/cli/import/host_reader.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/manifest_readers.h"
+#include "client/cli/import/remote_server.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -39,8 +40,10 @@ std::string summary_of(const Proposal& proposal) {
 
 }  // namespace
 
-Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
-                                                     const ImportQuestion& question) {
+namespace {
+
+Result<std::vector<DeclaredServer>> read_servers(std::string_view text,
+                                                 const ImportQuestion& question) {
   const auto document =
       CELLBLOCK_TRY(looks_like_json(text) ? json_of_json(text) : json_of_toml(text));
   if (!document.is_object()) return fail("it is no configuration: an object was expected");
@@ -49,6 +52,18 @@ Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
   if (format == ImportFormat::registry) return servers_of_registry(document);
   if (format == ImportFormat::bundle) return servers_of_bundle(document, question.bundle);
   return servers_of_host(document, format);
+}
+
+}  // namespace
+
+Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
+                                                     const ImportQuestion& question) {
+  auto servers = CELLBLOCK_TRY(read_servers(text, question));
+  for (auto& server : servers) {
+    const auto checked = check_hosts_of_options(server);
+    if (server.obstacle.empty() && !checked) server.obstacle = checked.error().text;
+  }
+  return servers;
 }
 
 std::string import_summary(const std::vector<Proposal>& proposals) {

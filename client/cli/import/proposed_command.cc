@@ -277,7 +277,7 @@ void propose_remote(const PackageRun& run, const DeclaredServer& server, const M
   }
   std::ranges::copy(run.arguments, std::back_inserter(proposal.command));
   const auto address = remote_address(address_in(run));
-  const auto rules = address ? rules_for(*address, server.named_addresses)
+  const auto rules = address ? rules_for(*address, server.named_ranges)
                              : Result<std::vector<std::string>>(fail(address.error().text));
   if (!rules) {
     proposal.todos.push_back(rules.error().text);

@@ -70,7 +70,7 @@ bool allows(const std::string& granted, const EgressRule& wanted) {
   return contains({rule->address, rule->prefix}, {wanted.address, wanted.prefix});
 }
 
-// What a name over http may lead to: ranges of this machine and of private networks, with its port.
+// What a name may lead to: ranges of this machine and of private networks, with its port.
 std::vector<std::string> private_ranges(const std::vector<std::string>& granted,
                                         std::uint16_t port) {
   std::vector<std::string> ranges;
@@ -90,10 +90,10 @@ std::unexpected<Error> not_encrypted(const std::string& rule, std::string_view r
 
 Result<std::vector<std::string>> rules_for_range(const RemoteAddress& address,
                                                  const EgressRule& wanted,
-                                                 const std::vector<std::string>& granted) {
+                                                 const NamedRanges& named) {
   const auto kind = special_kind(wanted.address);
-  const bool is_granted =
-      std::ranges::any_of(granted, [&](const std::string& one) { return allows(one, wanted); });
+  const bool is_granted = std::ranges::any_of(
+      named.for_addresses, [&](const std::string& one) { return allows(one, wanted); });
   if (!kind.empty() && !is_granted) {
     return fail(
         fmt::format("its address is {}: --egress {} says that this is meant", kind, address.rule));
@@ -104,12 +104,13 @@ Result<std::vector<std::string>> rules_for_range(const RemoteAddress& address,
 
 Result<std::vector<std::string>> rules_for_name(const RemoteAddress& address,
                                                 const EgressRule& wanted,
-                                                const std::vector<std::string>& granted) {
+                                                const NamedRanges& named) {
   std::vector<std::string> rules{address.rule};
-  if (!address.is_plain) return rules;
-  const auto ranges = private_ranges(granted, wanted.port);
-  if (ranges.empty()) {
-    return not_encrypted(address.rule, "for a name its addresses: --egress 10.0.0.0/8");
+  const auto ranges = private_ranges(named.for_names, wanted.port);
+  if (address.is_plain && ranges.empty()) {
+    return not_encrypted(address.rule,
+                         "for a name the range to which it leads: --egress RANGE, for a server of "
+                         "a file --egress SERVER=RANGE, as 10.0.0.0/8");
   }
   rules.insert(rules.end(), ranges.begin(), ranges.end());
   return rules;
@@ -155,11 +156,10 @@ std::string private_range(const RemoteAddress& address) {
   return propose_egress_rule(address.rule).rule;
 }
 
-Result<std::vector<std::string>> rules_for(const RemoteAddress& address,
-                                           const std::vector<std::string>& granted) {
+Result<std::vector<std::string>> rules_for(const RemoteAddress& address, const NamedRanges& named) {
   const auto wanted = CELLBLOCK_TRY(parse_egress_rule(address.rule));
-  return wanted.target == EgressTarget::range ? rules_for_range(address, wanted, granted)
-                                              : rules_for_name(address, wanted, granted);
+  return wanted.target == EgressTarget::range ? rules_for_range(address, wanted, named)
+                                              : rules_for_name(address, wanted, named);
 }
 
 }  // namespace cellblock::cli

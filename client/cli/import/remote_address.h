@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cli/import/named_ranges.h"
 #include "policy/base/result.h"
 
 /// Addresses of servers that are reached over HTTP, and what a cell has to be let to for them.
@@ -28,10 +29,9 @@ Result<RemoteAddress> remote_address(const std::string& url);
 /// it is a name, is public, or is nothing that may be proposed.
 std::string private_range(const RemoteAddress& address);
 
-/// Entries of egress.allow. `granted`: those that whoever adds the server has named: an address
-/// that is not public needs a range among them, and so does http, which goes to no public address.
-/// An error says which.
-Result<std::vector<std::string>> rules_for(const RemoteAddress& address,
-                                           const std::vector<std::string>& granted);
+/// Entries of egress.allow. An address that is not public needs a range of `named` that has it; a
+/// name with http needs one that says to where the name leads, since http goes to no public
+/// address. An error says which.
+Result<std::vector<std::string>> rules_for(const RemoteAddress& address, const NamedRanges& named);
 
 }  // namespace cellblock::cli

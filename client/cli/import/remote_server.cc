@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote_options.h"
 #include "client/cli/import/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -23,52 +24,10 @@ constexpr const char* header_option = "--header";
 constexpr const char* client_option = "--static-oauth-client-info";
 constexpr std::size_t most_headers = 32;
 
-enum class Use : std::uint8_t {
-  flag,   ///< kept
-  value,  ///< kept, with its value
-  dropped,
-  dropped_value,
-};
-
-struct KnownOption {
-  std::string_view name;
-  Use use;
-};
-
-// What mcp-remote would write besides, or where it would go besides, is not among them.
-constexpr KnownOption known_options[] = {
-    {"--transport", Use::value},
-    {"--protocol", Use::value},
-    {"--ignore-tool", Use::value},
-    {"--resource", Use::value},
-    {"--host", Use::dropped_value},
-    {"--callback-path", Use::value},
-    {"--authorize-param", Use::value},
-    {"--static-oauth-client-metadata", Use::value},
-    {"--client-metadata-url", Use::value},
-    {"--connect-timeout", Use::value},
-    {"--headers-timeout", Use::value},
-    {"--body-timeout", Use::value},
-    {"--ping-interval", Use::value},
-    {"--disable-resource-parameter", Use::flag},
-    {"--disable-cookies", Use::flag},
-    {"--use-id-token", Use::flag},
-    {"--keep-alive", Use::flag},
-    {"--ipv4", Use::flag},
-    {"--allow-http", Use::dropped},
-    {"--silent", Use::dropped},
-    {"--debug", Use::dropped},
-    {"--auth-timeout", Use::dropped_value},
-};
-
-std::optional<Use> use_of(std::string_view name) {
-  const auto* const found = std::ranges::find(known_options, name, &KnownOption::name);
-  return found == std::end(known_options) ? std::nullopt : std::optional(found->use);
-}
-
 struct RemoteLine {
   std::string url;
   std::vector<std::string> options;
+  std::vector<std::pair<std::string, std::string>> values;  ///< of those options that have one
   std::vector<DeclaredVariable> headers;
   std::string client_information;  ///< JSON with a secret; empty: none
 };
@@ -92,20 +51,22 @@ Result<DeclaredVariable> header_in(const std::string& text) {
 Result<void> read_option(std::span<const std::string> words, std::size_t& at, RemoteLine& line) {
   const auto& name = words[at];
   const bool is_own = name == header_option || name == client_option;
-  const auto use = is_own ? Use::value : use_of(name);
+  const auto use = is_own ? OptionUse::value : use_of_option(name);
   if (!use) {
     return fail(fmt::format("mcp-remote's option \"{}\" is nothing that a cell can keep",
                             cut_to(safe_line(name.substr(0, name.find('='))), 80)));
   }
-  const bool has_value = *use == Use::value || *use == Use::dropped_value;
+  const bool has_value = *use == OptionUse::value || *use == OptionUse::dropped_value;
   if (has_value && ++at >= words.size()) return fail(fmt::format("{} has no value", name));
   if (name == header_option) {
     line.headers.push_back(CELLBLOCK_TRY(header_in(words[at])));
   } else if (name == client_option) {
     line.client_information = words[at];
-  } else if (*use == Use::value) {
+  } else if (*use == OptionUse::value) {
+    CELLBLOCK_CHECK(check_option_value(name, words[at]));
     line.options.insert(line.options.end(), {name, words[at]});
-  } else if (*use == Use::flag) {
+    line.values.emplace_back(name, words[at]);
+  } else if (*use == OptionUse::flag) {
     line.options.push_back(name);
   }
   return {};
@@ -178,32 +139,67 @@ void note_secret(const std::string& name, const std::string& value, DeclaredServ
 
 std::string reference_to(const std::string& name) { return "${" + name + "}"; }
 
-// With every placeholder in mcp-remote's own form, each a variable of the server.
-Result<std::string> with_references(const std::string& value, DeclaredServer& server) {
-  std::string text;
-  std::size_t at = 0;
-  for (auto begin = value.find("${"); begin != std::string::npos; begin = value.find("${", at)) {
-    const auto end = value.find('}', begin);
-    const auto name = end == std::string::npos
-                          ? std::string()
-                          : name_in_placeholder(value.substr(begin + 2, end - begin - 2));
-    if (!is_variable(name)) return fail("a header has a placeholder that is not understood");
-    note_secret(name, reference_to(name), server);
-    text += value.substr(at, begin - at) + reference_to(name);
-    at = end + 1;
+Result<std::string> secret_reference(const std::string& name, const std::string& value,
+                                     DeclaredServer& server) {
+  const auto known = std::ranges::find(server.variables, name, &DeclaredVariable::name);
+  if (known != server.variables.end() && known->value != value) {
+    return fail(fmt::format("two of its headers would be the variable {}", name));
   }
-  return text + value.substr(at);
+  note_secret(name, value, server);
+  return reference_to(name);
 }
 
-// "Bearer" of "Bearer TOKEN": the file of the secret holds the token alone.
+// "Bearer " of "Bearer TOKEN": the file of the secret holds the token alone. A first word that is
+// no known scheme may be part of a secret.
 std::string scheme_in(const std::string& value) {
+  constexpr std::array<std::string_view, 16> schemes = {
+      "apikey", "api-key", "basic",  "bearer",    "digest", "dpop",         "gnap", "hoba",
+      "jwt",    "key",     "mutual", "negotiate", "oauth",  "privatetoken", "ssws", "token"};
   const auto space = value.find(' ');
-  const bool has_scheme = space != std::string::npos && space > 0 && space <= 16 &&
-                          value.find(' ', space + 1) == std::string::npos &&
-                          std::ranges::all_of(value.substr(0, space), [](unsigned char byte) {
-                            return std::isalpha(byte) != 0;
-                          });
-  return has_scheme ? value.substr(0, space + 1) : std::string();
+  if (space == std::string::npos) return {};
+  auto word = value.substr(0, space);
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+  const bool is_scheme = std::ranges::find(schemes, word) != schemes.end();
+  return is_scheme ? value.substr(0, space + 1) : std::string();
+}
+
+std::string own_variable(const DeclaredVariable& header) {
+  return "HEADER_" + variable_name(header.name);
+}
+
+// Text beside placeholders may be part of a token: as a variable of its own it is in no command
+// line.
+Result<std::string> text_beside(const DeclaredVariable& header, const std::string& text,
+                                std::size_t place, DeclaredServer& server) {
+  if (text.find_first_not_of(" \t,:;=/&?") == std::string::npos) return text;
+  return secret_reference(fmt::format("{}_PART_{}", own_variable(header), place), text, server);
+}
+
+Result<std::string> variable_in(std::string_view placeholder) {
+  auto name = name_in_placeholder(placeholder);
+  if (!is_variable(name)) return fail("a header has a placeholder that is not understood");
+  return name;
+}
+
+// With every placeholder in mcp-remote's own form, each a variable of the server.
+Result<std::string> with_references(const DeclaredVariable& header, DeclaredServer& server) {
+  const auto& value = header.value;
+  auto text = scheme_in(value);
+  std::size_t at = text.size();
+  std::size_t place = 1;
+  for (auto begin = value.find("${", at); begin != std::string::npos;
+       begin = value.find("${", at)) {
+    const auto end = std::min(value.find('}', begin), value.size());
+    const auto name =
+        CELLBLOCK_TRY(variable_in(std::string_view(value).substr(begin + 2, end - begin - 2)));
+    text += CELLBLOCK_TRY(text_beside(header, value.substr(at, begin - at), place++, server));
+    note_secret(name, reference_to(name), server);
+    text += reference_to(name);
+    at = std::min(end + 1, value.size());
+  }
+  text += CELLBLOCK_TRY(text_beside(header, value.substr(at), place, server));
+  return text;
 }
 
 bool is_dollar_name(const std::string& text) {
@@ -212,17 +208,14 @@ bool is_dollar_name(const std::string& text) {
 
 // Of what is left to be filled in in another way, "<your-token>", the whole is.
 Result<std::string> value_in_line(const DeclaredVariable& header, DeclaredServer& server) {
-  if (header.value.find("${") != std::string::npos) return with_references(header.value, server);
+  if (header.value.find("${") != std::string::npos) return with_references(header, server);
   const auto scheme = scheme_in(header.value);
   const auto secret = header.value.substr(scheme.size());
-  const auto own = "HEADER_" + variable_name(header.name);
-  const auto name = is_dollar_name(secret) ? secret.substr(1) : own;
-  const bool is_open = secret.empty() || is_placeholder(secret);
-  const auto known = std::ranges::find(server.variables, name, &DeclaredVariable::name);
-  if (!is_open && known != server.variables.end() && known->value != secret) {
-    return fail(fmt::format("two of its headers would be the variable {}", name));
+  const auto name = is_dollar_name(secret) ? secret.substr(1) : own_variable(header);
+  if (!secret.empty() && !is_placeholder(secret)) {
+    return scheme + CELLBLOCK_TRY(secret_reference(name, secret, server));
   }
-  note_secret(name, is_open ? reference_to(name) : secret, server);
+  note_secret(name, reference_to(name), server);
   return scheme + reference_to(name);
 }
 
@@ -250,6 +243,10 @@ Result<std::optional<RemoteLine>> line_of(const DeclaredServer& server) {
     if (server.transport == "sse") line.options = {"--transport", "sse-first"};
     return std::optional(std::move(line));
   }
+  if (server.package && is_remote(PackageRun{.package = *server.package})) {
+    auto line = CELLBLOCK_TRY(read_line(server.command));
+    return std::optional(std::move(line));
+  }
   if (server.command.empty() || server.package) return std::nullopt;
   if (is_address(server.command.front())) {
     auto line = CELLBLOCK_TRY(read_line(server.command));
@@ -263,6 +260,7 @@ Result<std::optional<RemoteLine>> line_of(const DeclaredServer& server) {
 
 // The version that a line names stays.
 std::string package_word(const DeclaredServer& server) {
+  if (server.package && !server.package->version.empty()) return pinned(*server.package);
   const auto run = package_run(server.command);
   const bool is_named = run && *run && !(*run)->package.version.empty();
   return is_named ? pinned((*run)->package) : std::string(remote_package);
@@ -297,10 +295,21 @@ Result<DeclaredServer> as_remote(DeclaredServer server) {
   auto headers = CELLBLOCK_TRY(header_words(*line, server));
   std::ranges::move(headers, std::back_inserter(words));
   server.command = std::move(words);
+  server.package.reset();
   server.url.clear();
   server.headers.clear();
   server.transport.clear();
   return server;
+}
+
+Result<void> check_hosts_of_options(const DeclaredServer& server) {
+  const auto line = CELLBLOCK_TRY(line_of(server));
+  if (!line) return {};
+  const auto address = CELLBLOCK_TRY(remote_address(line->url));
+  for (const auto& [name, value] : line->values) {
+    CELLBLOCK_CHECK(check_option_host(name, value, address));
+  }
+  return {};
 }
 
 std::string address_in(const PackageRun& run) {

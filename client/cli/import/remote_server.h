@@ -26,6 +26,10 @@ bool is_remote(const PackageRun& run);
 /// other server stays as it is. An error: an address or an option that it cannot have in a cell.
 Result<DeclaredServer> as_remote(DeclaredServer server);
 
+/// For a server of a file, which is perhaps a stranger's. An error: as of as_remote(), or an option
+/// names another host than its address.
+Result<void> check_hosts_of_options(const DeclaredServer& server);
+
 /// The address in such a line.
 std::string address_in(const PackageRun& run);
 

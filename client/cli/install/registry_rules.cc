@@ -97,11 +97,16 @@ bool covers(const std::string& named, const EgressRule& wanted) {
          contains({rule->address, rule->prefix}, {wanted.address, wanted.prefix});
 }
 
-bool is_meant(const std::string& text, const PrivateAddresses& meant) {
+// "localhost" is nothing that a stranger could lead elsewhere.
+bool is_written_as_address(const Endpoint& endpoint) {
+  const auto rule = parse_egress_rule(endpoint.host + ":" + endpoint.port);
+  return endpoint.host == "localhost" || (rule && rule->target == EgressTarget::range);
+}
+
+bool is_meant(const std::string& text, const std::vector<std::string>& named) {
   const auto rule = parse_egress_rule(text);
-  return meant.any || (rule && std::ranges::any_of(meant.named, [&](const std::string& named) {
-                         return covers(named, *rule);
-                       }));
+  return rule &&
+         std::ranges::any_of(named, [&](const std::string& range) { return covers(range, *rule); });
 }
 
 }  // namespace
@@ -112,13 +117,16 @@ Result<void> add_registry_rules(const std::string& url, std::vector<std::string>
 
 Result<void> add_named_registry_rules(const std::string& url, const PrivateAddresses& meant,
                                       std::vector<std::string>& rules) {
-  const auto own = rules_of(CELLBLOCK_TRY(endpoint_in(url)));
+  const auto endpoint = CELLBLOCK_TRY(endpoint_in(url));
+  const bool is_numeric = is_written_as_address(endpoint);
+  const auto& named = is_numeric ? meant.named.for_addresses : meant.named.for_names;
+  const auto own = rules_of(endpoint);
   if (own.empty()) return fail(fmt::format("a cell cannot be let to {}", safe_line(url)));
   for (const auto& rule : own) {
-    if (is_private(rule) && !is_meant(rule, meant)) {
+    if (is_private(rule) && !meant.any && !is_meant(rule, named)) {
       return fail(fmt::format(
-          "{} leads to an address that is not public: --egress {} says that this is meant",
-          safe_line(url), rule));
+          "{} leads to an address that is not public: --egress {}{} says that this is meant",
+          safe_line(url), is_numeric ? "" : "SERVER=", rule));
     }
     add_rule(rule, rules);
   }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/import/named_ranges.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
@@ -14,8 +15,8 @@ Result<void> add_registry_rules(const std::string& url, std::vector<std::string>
 
 /// Whose word it is that a registry may be at an address that is not public.
 struct PrivateAddresses {
-  bool any = false;                ///< whoever typed the registry's name has meant what it leads to
-  std::vector<std::string> named;  ///< entries of egress.allow
+  bool any = false;   ///< whoever typed the registry's name has meant what it leads to
+  NamedRanges named;  ///< what else is meant
 };
 
 /// The same for the host of `url`, which a server's line names: perhaps a stranger's. An address

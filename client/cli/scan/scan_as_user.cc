@@ -30,16 +30,16 @@ bool become(const ScannedUser& user) {
   return is_user && (user.uid == 0 || ::setuid(0) != 0);
 }
 
-[[noreturn]] void scan_and_exit(const ScannedUser& user, const std::string& here, int out) {
+[[noreturn]] void scan_and_exit(const ScannedUser& user, const ScanOfUser& scan, int out) {
   if (!become(user)) ::_exit(1);
   // Another user's process is not told of its parent's end by what was set before.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const std::string found = scan_json(configured_servers(user, here));
+  const std::string found = scan_json(scan());
   const bool is_told = write_all(out, "pipe", found).has_value();
   ::_exit(is_told ? 0 : 1);
 }
 
-std::string told_by(int in, std::chrono::milliseconds patience) {
+Result<std::string> told_by(int in, std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   std::string text;
   std::array<char, 16'384> bytes{};
@@ -47,13 +47,17 @@ std::string told_by(int in, std::chrono::milliseconds patience) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     pollfd readable{.fd = in, .events = POLLIN, .revents = 0};
-    if (left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(left.count())) != 1) return {};
+    if (left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(left.count())) != 1) {
+      return fail(
+          fmt::format("their hosts' files could not be read within {} s: the search was given up; "
+                      "perhaps a file system that holds them does not answer",
+                      std::chrono::ceil<std::chrono::seconds>(patience).count()));
+    }
     const ssize_t count = ::read(in, bytes.data(), bytes.size());
-    if (count < 0) return {};
-    if (count == 0) return text;
+    if (count <= 0) return text;
     text.append(bytes.data(), static_cast<std::size_t>(count));
   }
-  return {};
+  return fail("their hosts' files name more servers than are looked at");
 }
 
 // One that waits for a file system which does not answer cannot be ended: it is left.
@@ -67,24 +71,30 @@ void end_or_leave(pid_t child, const client::OwnedFd& end) {
 
 }  // namespace
 
-Result<std::vector<ScanFinding>> configured_as(const ScannedUser& user, const std::string& here,
-                                               std::chrono::milliseconds patience) {
+Result<std::vector<ScanFinding>> found_as(const ScannedUser& user, const ScanOfUser& scan,
+                                          std::chrono::milliseconds patience) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail("no pipe can be made");
   const client::OwnedFd in(ends[0]);
   client::OwnedFd out(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return fail("no process can be made");
-  if (child == 0) scan_and_exit(user, here, out.get());
+  if (child == 0) scan_and_exit(user, scan, out.get());
   out = client::OwnedFd();
   const client::OwnedFd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  const std::string told = told_by(in.get(), patience);
+  const auto told = told_by(in.get(), patience);
   end_or_leave(child, end);
-  auto found = read_scan(told);
-  if (!found) return fail("their hosts' files could not be read within the time, or as that user");
+  if (!told) return fail(told.error().text);
+  auto found = read_scan(*told);
+  if (!found) return fail("their hosts' files could not be read as that user");
   if (user.uid == ::geteuid()) return found;
   for (ScanFinding& one : *found) one.remedy = fmt::format("as {}: {}", user.name, one.remedy);
   return found;
+}
+
+Result<std::vector<ScanFinding>> configured_as(const ScannedUser& user, const std::string& here,
+                                               std::chrono::milliseconds patience) {
+  return found_as(user, [&] { return configured_servers(user, here); }, patience);
 }
 
 }  // namespace cellblock::cli

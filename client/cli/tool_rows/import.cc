@@ -29,13 +29,13 @@ constinit const Option passed_on{
     .what = "a variable of your environment that the file's servers may have, with --install",
     .values = Values::each,
     .placeholder = "NAME"};
-constinit const Option private_address{
+constinit const Option named_range_option{
     .name = "--egress",
     .what =
-        "an address of this machine or your network that the file's servers may reach where "
-        "they name it, with --install",
+        "addresses of this machine or your network, with --install: servers may reach them that "
+        "name one by its number; SERVER with the name of a host as well",
     .values = Values::each,
-    .placeholder = "ADDRESS:PORT"};
+    .placeholder = "[SERVER=]RANGE:PORT"};
 constinit const Option into_host_option{
     .name = "--into-host",
     .what =
@@ -70,11 +70,11 @@ Command import_command() {
               "~/.cursor/mcp.json --install",
           .optional = {&imported_file},
           .options = {&import_from, &output_file, &install_option, &installed_for, &passed_on,
-                      &private_address, &into_host_option, &undo_option, &without_asking},
+                      &named_range_option, &into_host_option, &undo_option, &without_asking},
           .excludes = {{&into_host_option, &install_option}, {&into_host_option, &output_file}},
           .needs = {{&installed_for, &install_option},
                     {&passed_on, &install_option},
-                    {&private_address, &install_option},
+                    {&named_range_option, &install_option},
                     {&undo_option, &into_host_option}},
           .tool = Tool::import_from_host,
           .mistake = import_mistake};

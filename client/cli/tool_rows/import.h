@@ -10,7 +10,7 @@ extern const Option import_from;
 extern const Option install_option;
 extern const Option installed_for;
 extern const Option passed_on;
-extern const Option private_address;
+extern const Option named_range_option;
 extern const Option into_host_option;
 extern const Option undo_option;
 extern const Option without_asking;

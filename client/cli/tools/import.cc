@@ -88,6 +88,12 @@ Exit hand_out(const Context& context, const std::string& output,
   return Exit::ok;
 }
 
+std::vector<std::string> names_of(const std::vector<DeclaredServer>& servers) {
+  std::vector<std::string> names;
+  for (const auto& server : servers) names.push_back(server.name);
+  return names;
+}
+
 // One after the other; what one lacks keeps none of the others out.
 Exit install_all(const Context& context, const Words& words,
                  const std::vector<DeclaredServer>& servers) {
@@ -102,12 +108,14 @@ Exit install_all(const Context& context, const Words& words,
   if (!places) return cannot(context, places.error().text);
   const auto users = users_of(words.all(installed_for), *places);
   if (!users) return cannot(context, users.error().text);
+  const auto ranges = check_named_ranges(words.all(named_range_option), names_of(servers));
+  if (!ranges) return cannot(context, ranges.error().text);
   std::size_t count = 0;
   for (const auto& server : servers) {
     tell(context, fmt::format("--- {}", safe_line(server.name)));
     auto added = imported_server(server, {.users = *users,
                                           .environment = words.all(passed_on),
-                                          .addresses = words.all(private_address)});
+                                          .ranges = words.all(named_range_option)});
     const Exit exit = added ? add_server(context, *places, *std::move(added), options, interruption)
                             : cannot(context, added.error().text);
     count += exit == Exit::ok ? 1 : 0;

@@ -283,7 +283,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_list_tools(cellblock_client* clien
                                                          cellblock_tools** tools,
                                                          cellblock_error** error);
 CELLBLOCK_CLIENT_API size_t cellblock_tools_count(const cellblock_tools* tools);
-/// Null beyond the last one. `json`: the whole definition.
+/// Null beyond the last one. `json`: the whole definition. A tool whose name has a NUL inside
+/// is not among them: it would look like another one.
 CELLBLOCK_CLIENT_API const char* cellblock_tools_name(const cellblock_tools* tools, size_t index);
 CELLBLOCK_CLIENT_API const char* cellblock_tools_description(const cellblock_tools* tools,
                                                              size_t index);

@@ -46,7 +46,8 @@ class CELLBLOCK_CLIENT_API Connection {
 
   explicit Connection(Options options);
   /// As close(). Completions that have not run yet run here, or where process() has called what
-  /// destroys it, when that returns.
+  /// destroys it, when that returns. Where on_permission destroys it outside of process(), that of
+  /// the request it was asked about (`disconnected`) runs inside the call that made the request.
   ~Connection();
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;

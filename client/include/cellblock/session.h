@@ -192,6 +192,7 @@ class Session {
     boost::asio::steady_timer timer;
     Connection::TimePoint timer_end = Connection::TimePoint::max();  ///< what it is set to
     bool is_waiting = false;
+    bool is_released = false;  ///< no session has it any more
   };
 
   /// What a child of fork() has of its parent: destroyed, it would take the descriptor out of the
@@ -211,7 +212,13 @@ class Session {
     const auto loop = loop_;
     if (!loop) return false;
     act(loop->connection);
-    if (!loop->connection.is_of_other_process()) loop->arm();
+    if (loop->connection.is_of_other_process()) return true;
+    // on_permission has destroyed the session: what it was asked about completes all the same.
+    if (loop->is_released) {
+      finish(loop);
+    } else {
+      loop->arm();
+    }
     return true;
   }
 
@@ -225,6 +232,7 @@ class Session {
   static void release(std::shared_ptr<Loop> loop) {
     if (!loop) return;
     if (loop->connection.is_of_other_process()) return keep(std::move(loop));
+    loop->is_released = true;
     loop->connection.close();
     loop->timer.cancel();
     finish(std::move(loop));

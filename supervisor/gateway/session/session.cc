@@ -106,6 +106,7 @@ void Session::host_line(std::string_view line, Time now) {
   const auto message = shared_.scanner.scan(line);
   if (!message) return malformed(line, message.error());
   if (message->kind == MessageKind::request) note_request(line, *message);
+  if (has_revoked_token()) return refuse_revoked(line, *message, now);
   if (message->method.starts_with(control_method::prefix)) return control(line, *message, now);
   if (peer_.is_admin) return refuse_admin(message->id.in(line), message->kind);
   mcp_from_host(line, *message, now);
@@ -347,9 +348,22 @@ void Session::end_with(std::string_view reason, const Failure& failure, Time now
 }
 
 bool Session::has_revoked_token() const {
-  if (peer_.via != wire::SessionVia::http_token || !config_.http) return false;
+  if (peer_.via != wire::SessionVia::http_token) return false;
+  if (!config_.http) return true;
   const auto& tokens = config_.http->tokens;
   return peer_.token_index >= tokens.size() || tokens[peer_.token_index].revoked;
+}
+
+// A reload ends the sessions that it finds. This one was granted before the reload and arrived
+// after it: cellblock-http may still pass on requests of a token that the configuration has
+// revoked.
+void Session::refuse_revoked(std::string_view line, const Message& message, Time now) {
+  const Failure failure = token_revoked();
+  note(AuditKind::attach, AuditOutcome::denied, name_of(failure.code));
+  if (message.kind == MessageKind::request) {
+    reply_to_host(error_reply(message.id.in(line), failure));
+  }
+  end_with("stopped", failure, now);
 }
 
 // First of all: what there was points into the old rules.

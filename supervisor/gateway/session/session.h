@@ -208,6 +208,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
 
   std::optional<Failure> renew_access();
   bool has_revoked_token() const;
+  void refuse_revoked(std::string_view line, const Message& message, Time now);
   void end_with(std::string_view reason, const Failure& failure, Time now);
   void finish();
   void end_if_answered(Time now);
