@@ -25,6 +25,8 @@ struct PackageInstaller {
   /// Of these what the installed server needs as well.
   std::vector<std::string> runtime_paths;
   std::vector<std::pair<std::string, std::string>> variables;
+  /// Name and text of files in /run/secrets, which the cell that has a network sees and no other.
+  std::vector<std::pair<std::string, std::string>> secrets;
   bool has_scripts = false;  ///< packages can ask that something is run at their installation
 };
 
