@@ -16,6 +16,7 @@ struct PackageInstaller {
   std::string_view script;          ///< its text
   std::string profile;              ///< of its cell
   std::string lock;                 ///< the file that says what was installed, with hashes
+  std::string lock_text;            ///< of that file, where it is ours to write; else empty
   std::vector<std::string> egress;  ///< entries of egress.allow
   /// Of these the ones for addresses of a registry that are not public, where a server's line names
   /// the registry.

@@ -12,7 +12,7 @@ import { bundled } from './bundled.mjs';
 import { wheel } from './wheels.mjs';
 
 // A server that says which tools it has, writes a file where it is told, and tells what it sees.
-const serverScript = `#!/usr/bin/env node
+export const serverScript = `#!/usr/bin/env node
 const fs = require('fs');
 const { tools, fails } = require('./package.json').server;
 if (fails) throw new Error(fails);
