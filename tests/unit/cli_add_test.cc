@@ -241,6 +241,19 @@ TEST(InstallingCells, ReachTheRegistryAloneAndRunScriptsWithoutANetwork) {
   EXPECT_THAT(text.substr(second), HasSubstr("network = \"none\""));
 }
 
+TEST(InstallingCells, HaveTheTokenOfTheRegistryWhereTheyReachItAlone) {
+  auto installer = made_installer(true);
+  installer.secrets = {{"NPM_CREDENTIALS", "//registry.example.org/:_authToken=hush\n"}};
+  const auto text = installing_cells(installer, {"/s/installer", "/s/out", 1000, "/s/secrets"});
+  EXPECT_EQ(complaints_about(text), "");
+  EXPECT_THAT(text, Not(HasSubstr("hush")));
+  const auto second = text.find("[server.scripts]");
+  EXPECT_THAT(text.substr(0, second),
+              HasSubstr("[server.install.secret_files]\n"
+                        "NPM_CREDENTIALS = \"/s/secrets/NPM_CREDENTIALS\""));
+  EXPECT_THAT(text.substr(second), Not(HasSubstr("secret_files")));
+}
+
 TEST(InstallingCells, AreOneWherePackagesRunNothingAtTheirInstallation) {
   const auto text = installing_cells(made_installer(false), {"/s/installer", "/s/out", 1000});
   EXPECT_EQ(complaints_about(text), "");

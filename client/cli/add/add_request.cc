@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/common/admin_sockets.h"
@@ -28,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // NAME=VALUE, or NAME alone for what our own environment says.
-Result<DeclaredVariable> variable_of(const std::string& word) {
+Result<DeclaredVariable> given_by(const char* option, const std::string& word) {
   const auto equals = word.find('=');
   if (equals != std::string::npos) {
     return DeclaredVariable{.name = word.substr(0, equals), .value = word.substr(equals + 1)};
@@ -36,10 +38,12 @@ Result<DeclaredVariable> variable_of(const std::string& word) {
   const char* value = std::getenv(word.c_str());  // NOLINT(concurrency-mt-unsafe)
   if (value != nullptr) return DeclaredVariable{.name = word, .value = value};
   return fail(
-      fmt::format("--env {0}: {0} is not in your environment; allowed: NAME=VALUE, or the "
+      fmt::format("{0} {1}: {1} is not in your environment; allowed: NAME=VALUE, or the "
                   "name of a variable that you have",
-                  safe_line(word)));
+                  option, safe_line(word)));
 }
+
+Result<DeclaredVariable> variable_of(const std::string& word) { return given_by("--env", word); }
 
 // The user for whom root works, or who works.
 std::string usual_user() {
@@ -90,18 +94,29 @@ Result<void> add_imported_variables(AddedServer& added) {
   return {};
 }
 
+enum class AddressBy : std::uint8_t { typed, file };
+
+// A file, which is perhaps a stranger's, gets no variable of ours that is not named.
+Result<std::string> open_value(const std::string& name, AddressBy by) {
+  if (by == AddressBy::typed) return CELLBLOCK_TRY(variable_of(name)).value;
+  return fail(fmt::format("it needs {0}: --env {0} (before the --) takes it from your environment",
+                          safe_line(name)));
+}
+
 // What its headers were left to be filled in with, and the address that whoever types it means.
-Result<void> add_remote(AddedServer& added) {
+Result<void> add_remote(AddedServer& added, AddressBy by) {
   if (!is_remote(added.declared)) return {};
   added.declared = CELLBLOCK_TRY(as_remote(std::move(added.declared)));
   for (auto& variable : added.declared.variables) {
     if (variable.value != "${" + variable.name + "}") continue;
-    variable.value = CELLBLOCK_TRY(variable_of(variable.name)).value;
+    variable.value = CELLBLOCK_TRY(open_value(variable.name, by));
   }
   const auto run = CELLBLOCK_TRY(package_run(added.declared.command));
   const auto address = CELLBLOCK_TRY(remote_address(address_in(*run)));
   auto meant = added.egress;
-  if (auto range = private_range(address); !range.empty()) meant.push_back(std::move(range));
+  if (auto range = private_range(address); by == AddressBy::typed && !range.empty()) {
+    meant.push_back(std::move(range));
+  }
   added.declared.named_ranges = for_any_host(meant);
   CELLBLOCK_CHECK(rules_for(address, added.declared.named_ranges));
   return {};
@@ -121,7 +136,28 @@ Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
   return fail("say who may use it: --allow USER, once for each");
 }
 
-Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places) {
+namespace {
+
+// A file says more than its line: the server takes its place, under the name that it is to have.
+Result<void> add_described(const AddRequest& request, const AskSetting& ask, AddedServer& added) {
+  DescribedFile file{
+      .path = request.command.front(), .variables = added.declared.variables, .ask = ask};
+  for (const auto& word : request.settings) {
+    const auto setting = CELLBLOCK_TRY(given_by("--set", word));
+    file.given.push_back(setting.name + "=" + setting.value);
+  }
+  auto described = CELLBLOCK_TRY(described_server(file));
+  std::erase_if(described.variables, [&](const auto& one) { return is_given(added, one.name); });
+  std::ranges::move(added.declared.variables, std::back_inserter(described.variables));
+  described.name = request.server;
+  added.declared = std::move(described);
+  return {};
+}
+
+}  // namespace
+
+Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places,
+                                 const AskSetting& ask) {
   std::error_code ignored;
   const auto here = fs::current_path(ignored).string();
   AddedServer added{
@@ -136,8 +172,13 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
   for (const auto& word : request.environment) {
     added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
   }
-  CELLBLOCK_CHECK(add_container_variables(added));
-  CELLBLOCK_CHECK(add_remote(added));
+  const bool is_described = is_described_file(request.command);
+  if (!is_described && !request.settings.empty()) {
+    return fail("--set is for a file that describes its server: a bundle, or a server.json");
+  }
+  CELLBLOCK_CHECK(is_described ? add_described(request, ask, added)
+                               : add_container_variables(added));
+  CELLBLOCK_CHECK(add_remote(added, is_described ? AddressBy::file : AddressBy::typed));
   added.users = CELLBLOCK_TRY(users_of(request.users, places));
   return added;
 }
@@ -151,7 +192,9 @@ Result<AddedServer> imported_server(const DeclaredServer& declared, const Import
   std::error_code ignored;
   const auto here =
       declared.directory.empty() ? fs::current_path(ignored).string() : declared.directory;
-  added.declared.command = with_whole_paths(added.declared.command, here, this_machine());
+  if (!declared.bundle) {
+    added.declared.command = with_whole_paths(added.declared.command, here, this_machine());
+  }
   added.declared.directory.clear();
   CELLBLOCK_CHECK(add_imported_variables(added));
   for (auto& variable : added.declared.variables) {

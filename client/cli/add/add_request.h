@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "client/cli/add/added_proposal.h"
+#include "client/cli/add/described_file.h"
 #include "client/cli/install/places.h"
 #include "policy/base/result.h"
 
@@ -14,6 +15,7 @@ struct AddRequest {
   std::string server;
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< NAME=VALUE, or NAME for what our own says
+  std::vector<std::string> settings;     ///< KEY=VALUE, or KEY for what our environment says
   std::vector<std::string> read;
   std::vector<std::string> write;
   std::vector<std::string> egress;
@@ -21,9 +23,11 @@ struct AddRequest {
 };
 
 /// With paths made whole and variables looked up in the environment; an address
-/// (`https://host/mcp`) is a line of mcp-remote then. An error: nobody is named who may use it, a
-/// variable that is not there, an address that no cell is let to.
-Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places);
+/// (`https://host/mcp`) is a line of mcp-remote then, and a file that describes a server is that
+/// server. An error: nobody is named who may use it, a variable that is not there, an address that
+/// no cell is let to, a file that asks for what is not given.
+Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places,
+                                 const AskSetting& ask = {});
 
 /// Who may use what is added; an error in system mode where nobody is named.
 Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,

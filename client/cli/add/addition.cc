@@ -14,6 +14,7 @@
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/authorization.h"
+#include "client/cli/add/bundle_manifest.h"
 #include "client/cli/add/conversation.h"
 #include "client/cli/add/image_proposal.h"
 #include "client/cli/add/new_server.h"
@@ -25,6 +26,7 @@
 #include "client/cli/import/proposed_command.h"
 #include "client/cli/import/remote_address.h"
 #include "client/cli/import/remote_server.h"
+#include "client/cli/install/bundle_source.h"
 #include "client/cli/install/registry_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -176,7 +178,28 @@ Result<Installed> install_image(const Work& work, const ContainerRun& run,
   return installed;
 }
 
+Result<Installed> install_bundle(const Work& work, const AddedServer& added) {
+  const auto& bundle = *added.declared.bundle;
+  if (bundle.archive.empty()) {
+    return fail("a bundle is added packed: name its archive (.mcpb) in the place of its manifest");
+  }
+  const auto manifest = CELLBLOCK_TRY(read_bundle_manifest(bundle.manifest, bundle.archive));
+  const auto installer = CELLBLOCK_TRY(bundle_installer(bundle.archive, work.scratch));
+  tell(work.context, fmt::format("unpacking {} {} in a cell without a network",
+                                 safe_line(manifest.name), safe_line(manifest.version)));
+  const PackageName package{.registry = Registry::bundle, .name = manifest.name, .version = {}};
+  auto version = CELLBLOCK_TRY(
+      install_version(work, added.declared.name, {}, package, installer, InstallScripts::left_out));
+  if (!version) return fail("its directory is there already");
+  CELLBLOCK_CHECK(check_same_manifest(version->directory(), bundle.manifest));
+  Installed installed;
+  installed.version.emplace(*std::move(version));
+  note_origin(package, installed);
+  return installed;
+}
+
 Result<Installed> install_if_needed(const Work& work, InstallScripts scripts, AddedServer& added) {
+  if (added.declared.bundle) return install_bundle(work, added);
   const auto container = CELLBLOCK_TRY(container_run(added.declared.command));
   if (container) return install_image(work, *container, added);
   const auto run = CELLBLOCK_TRY(package_run_of(added.declared));
@@ -187,7 +210,9 @@ Result<Installed> install_what_it_runs(const Work& work, InstallScripts scripts,
                                        AddedServer& added) {
   auto installed = install_if_needed(work, scripts, added);
   if (!installed) return installed;
-  installed->origin.command = added.declared.command;
+  const auto& bundle = added.declared.bundle;
+  installed->origin.command =
+      bundle ? std::vector<std::string>{bundle->archive} : added.declared.command;
   installed->origin.runs_scripts = scripts == InstallScripts::run;
   return installed;
 }

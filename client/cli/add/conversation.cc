@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <string_view>
 
 #include "client/cli/terminal/terminal_text.h"
 
@@ -62,19 +61,60 @@ bool can_ask(const Context& context) {
   return context.output == Output::human && ::isatty(STDIN_FILENO) == 1;
 }
 
-bool agrees(const Interruption& interruption, const std::string& question) {
+namespace {
+
+/// While it lives, a terminal does not show what is typed.
+class HiddenInput {
+ public:
+  explicit HiddenInput(Echo echo) {
+    is_hidden_ = echo == Echo::off && ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    if (!is_hidden_) return;
+    auto hidden = before_;
+    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  }
+  ~HiddenInput() {
+    if (!is_hidden_) return;
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+    fmt::print(stderr, "\n");
+  }
+  HiddenInput(const HiddenInput&) = delete;
+  HiddenInput& operator=(const HiddenInput&) = delete;
+
+ private:
+  termios before_{};
+  bool is_hidden_ = false;
+};
+
+// A line with its end; empty: a stop, or the end of the input.
+std::string typed_line(const Interruption& interruption, const std::string& question) {
   // What was typed before it was read is no answer to it.
   ::tcflush(STDIN_FILENO, TCIFLUSH);
-  fmt::print(stderr, "{} [y/N] ", question);
+  fmt::print(stderr, "{}", question);
   static_cast<void>(std::fflush(stderr));
   std::array<pollfd, 2> sources{pollfd{STDIN_FILENO, POLLIN, 0},
                                 pollfd{interruption.descriptor(), POLLIN, 0}};
   while (::poll(sources.data(), sources.size(), -1) < 0) continue;
-  if (sources[1].revents != 0) return false;
-  std::array<char, 64> line{};
+  if (sources[1].revents != 0) return {};
+  std::array<char, 4096> line{};
   const auto count = ::read(STDIN_FILENO, line.data(), line.size());
-  const std::string_view said(line.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+  return {line.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+}  // namespace
+
+bool agrees(const Interruption& interruption, const std::string& question) {
+  const auto said = typed_line(interruption, question + " [y/N] ");
   return said == "y\n" || said == "Y\n" || said == "yes\n";
+}
+
+std::optional<std::string> answer_to(const Interruption& interruption, const std::string& question,
+                                     Echo echo) {
+  const HiddenInput hidden(echo);
+  auto line = typed_line(interruption, question);
+  if (!line.ends_with('\n')) return std::nullopt;
+  line.pop_back();
+  return line;
 }
 
 }  // namespace cellblock::cli

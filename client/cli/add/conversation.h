@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -42,5 +44,12 @@ inline constexpr const char* nobody_to_ask =
 
 /// Asks, and waits for a line or a stop. Nothing but "y" and "yes" is a yes.
 bool agrees(const Interruption& interruption, const std::string& question);
+
+enum class Echo : std::uint8_t { on, off };
+
+/// One line that is typed, without its end; with echo off it is not shown. None: a stop, the end of
+/// the input, or more than 4095 bytes.
+std::optional<std::string> answer_to(const Interruption& interruption, const std::string& question,
+                                     Echo echo);
 
 }  // namespace cellblock::cli

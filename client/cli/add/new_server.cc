@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "client/cli/add/added_files.h"
+#include "client/cli/add/bundle_manifest.h"
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
@@ -125,6 +126,12 @@ Result<std::string> version_of_image(const std::string& tree) {
   return "sha256-" + digits;
 }
 
+Result<std::string> version_of_tree(const std::string& tree, const PackageName& package) {
+  if (package.registry == Registry::image) return version_of_image(tree);
+  if (package.registry == Registry::bundle) return CELLBLOCK_TRY(manifest_in(tree)).version;
+  return version_in(tree, package);
+}
+
 // As its installer takes it.
 Result<std::string> wanted_of(const PackageName& package) {
   if (package.registry == Registry::image) {
@@ -191,8 +198,10 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   CELLBLOCK_CHECK(copy_tree(tree, fresh, is_image ? TreeKind::image : TreeKind::package));
   if (is_image && !has_parts_of_image(fresh)) return fail("what was unpacked is no image");
   if (is_remote(PackageRun{.package = package})) CELLBLOCK_CHECK(add_start_file(fresh));
-  const auto version =
-      CELLBLOCK_TRY(is_image ? version_of_image(fresh) : version_in(fresh, package));
+  if (!installer.lock_text.empty()) {
+    CELLBLOCK_CHECK(write_new_file(fresh + "/" + installer.lock, installer.lock_text));
+  }
+  const auto version = CELLBLOCK_TRY(version_of_tree(fresh, package));
   const auto digest = CELLBLOCK_TRY(short_digest(fresh + "/" + installer.lock));
   const auto parent = directory_of(work.places, server);
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);

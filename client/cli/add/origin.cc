@@ -36,12 +36,15 @@ const char* name_of(Registry registry) {
       return "pypi";
     case Registry::image:
       return "image";
+    case Registry::bundle:
+      return "bundle";
   }
   return "npm";
 }
 
 Registry registry_named(const std::string& name) {
   if (name == "image") return Registry::image;
+  if (name == "bundle") return Registry::bundle;
   return name == "pypi" ? Registry::pypi : Registry::npm;
 }
 

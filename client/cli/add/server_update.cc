@@ -11,6 +11,7 @@
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/authorization.h"
+#include "client/cli/add/bundle_manifest.h"
 #include "client/cli/add/conversation.h"
 #include "client/cli/add/image_config.h"
 #include "client/cli/add/image_proposal.h"
@@ -19,6 +20,7 @@
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/install/bundle_source.h"
 #include "client/cli/install/registry_installer.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -37,6 +39,9 @@ PackageName package_of(const Origin& origin) {
 // A command of an image is a path in it, which is the same in each version.
 Result<std::string> script_in(const std::string& directory, const Origin& origin) {
   if (origin.registry == Registry::image) return std::string();
+  if (origin.registry == Registry::bundle) {
+    return script_of(CELLBLOCK_TRY(manifest_in(directory)), directory);
+  }
   const auto installed = this_machine().installed(directory, package_of(origin));
   if (installed) return installed->entry;
   return fail(fmt::format("{} is not in {}", safe_line(origin.package), safe_line(directory)));
@@ -126,20 +131,48 @@ void remove_version(const AddPlaces& places, const std::string& server,
   if (is_version) fs::remove_all(directory, ignored);
 }
 
+// What a version itself says that starts it: an image's configuration, a bundle's manifest.
+Names start_words(const Origin& origin, const std::string& directory) {
+  if (origin.registry == Registry::image) {
+    const auto image = unpacked_image(directory);
+    return image ? started_by(image->config) : Names{};
+  }
+  const auto manifest = manifest_in(directory);
+  return manifest ? manifest->server.command : Names{};
+}
+
 // The declaration keeps what it says: an administrator has perhaps changed it.
 std::string entry_changes(const Origin& origin, const std::string& directory) {
-  if (origin.registry != Registry::image) return {};
-  const auto before = unpacked_image(origin.directory);
-  const auto after = unpacked_image(directory);
-  if (!before || !after) return {};
-  const auto old_words = started_by(before->config);
-  const auto new_words = started_by(after->config);
-  if (old_words == new_words) return {};
+  if (origin.registry != Registry::image && origin.registry != Registry::bundle) return {};
+  const auto before = start_words(origin, origin.directory);
+  const auto after = start_words(origin, directory);
+  if (before == after || before.empty() || after.empty()) return {};
   return fmt::format(
-      "its image is now started by \"{}\", before by \"{}\": `command` in the "
-      "declaration stays as it is\n",
-      safe_line(fmt::format("{}", fmt::join(new_words, " "))),
-      safe_line(fmt::format("{}", fmt::join(old_words, " "))));
+      "its {} is now started by \"{}\", before by \"{}\": `command` in the declaration stays as it "
+      "is "
+      "but for its directory\n",
+      origin.registry == Registry::image ? "image" : "bundle",
+      safe_line(fmt::format("{}", fmt::join(after, " "))),
+      safe_line(fmt::format("{}", fmt::join(before, " "))));
+}
+
+// What it asks for and did not before has no value in the declaration.
+std::string setting_changes(const Origin& origin, const std::string& directory) {
+  if (origin.registry != Registry::bundle) return {};
+  const auto before = manifest_in(origin.directory);
+  const auto after = manifest_in(directory);
+  if (!before || !after) return {};
+  Names fresh;
+  for (const auto& setting : after->settings) {
+    const bool is_new = std::ranges::find(before->settings, setting.key, &BundleSetting::key) ==
+                        before->settings.end();
+    if (is_new) fresh.push_back(setting.key);
+  }
+  if (fresh.empty()) return {};
+  return fmt::format(
+      "it asks for more than before: {} (to give it: `cellblock remove`, then `cellblock add "
+      "--set`)\n",
+      safe_line(fmt::format("{}", fmt::join(fresh, ", "))));
 }
 
 Result<Trial> try_change(const Work& work, const std::string& server, const Origin& origin,
@@ -179,25 +212,60 @@ Result<void> remove_versions(const std::string& directory) {
 
 }  // namespace
 
-Result<UpdateOutcome> update_server(const Work& work, const std::string& server, bool agreed,
+namespace {
+
+// Of the version that is to be installed.
+Result<PackageInstaller> installer_of(const Work& work, const Origin& origin,
+                                      const std::string& bundle) {
+  if (origin.registry != Registry::bundle) {
+    if (!bundle.empty()) return fail("FILE is for servers that were added from a bundle");
+    return installer_for(package_of(origin), {.named = for_any_host(origin.private_addresses)});
+  }
+  const auto manifest = CELLBLOCK_TRY(manifest_of_archive(bundle));
+  if (manifest.name == origin.package) return bundle_installer(bundle, work.scratch);
+  return fail(fmt::format("{} is the bundle \"{}\", and the server was added from \"{}\"",
+                          safe_line(bundle), safe_line(manifest.name), safe_line(origin.package)));
+}
+
+// Why there is no other version to install; empty: there may be one.
+std::string nothing_to_install(const Origin& origin, const std::string& server,
+                               const std::string& bundle) {
+  if (origin.package.empty()) {
+    return "is no package of npm or PyPI, no image and no bundle: nothing to update";
+  }
+  if (origin.registry != Registry::bundle || !bundle.empty()) return {};
+  return fmt::format("is a bundle: `cellblock update {} FILE` takes a newer one", server);
+}
+
+}  // namespace
+
+Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
+                                    const UpdateOptions& options,
                                     const Interruption& interruption) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
-  if (origin.package.empty())
-    return UpdateOutcome{"is no package of npm or PyPI and no image: nothing to update"};
-  const auto installer = CELLBLOCK_TRY(
-      installer_for(package_of(origin), {.named = for_any_host(origin.private_addresses)}));
-  tell(work.context, fmt::format("{}: installing the newest {}", server, origin.package));
+  if (auto why = nothing_to_install(origin, server, options.bundle); !why.empty()) {
+    return UpdateOutcome{std::move(why)};
+  }
+  const auto installer = CELLBLOCK_TRY(installer_of(work, origin, options.bundle));
+  tell(work.context, fmt::format("{}: installing the {} {}", server,
+                                 options.bundle.empty() ? "newest" : "other version of",
+                                 safe_line(origin.package)));
   const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
   auto version =
       CELLBLOCK_TRY(install_version(work, server, origin, package_of(origin), installer, scripts));
-  if (!version) return UpdateOutcome{fmt::format("{} is the newest", origin.version)};
-  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
+  if (!version) {
+    return UpdateOutcome{fmt::format("{} is {}", origin.version,
+                                     options.bundle.empty() ? "the newest" : "installed already")};
+  }
+  auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
+  if (!options.bundle.empty()) change.origin.command = {options.bundle};
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
   const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
-  tell(work.context, fmt::format("{}: {} -> {}\n{}{}{}", server, origin.version, version->version(),
-                                 entry_changes(origin, version->directory()),
+  tell(work.context, fmt::format("{}: {} -> {}\n{}{}{}{}", server, origin.version,
+                                 version->version(), entry_changes(origin, version->directory()),
+                                 setting_changes(origin, version->directory()),
                                  tool_changes(listed, trial), refused_lines(trial)));
-  CELLBLOCK_CHECK(ask_for(work, server, agreed, interruption));
+  CELLBLOCK_CHECK(ask_for(work, server, options.agrees, interruption));
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();
   if (origin.previous != version->directory()) {

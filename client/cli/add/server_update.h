@@ -15,10 +15,15 @@ struct UpdateOutcome {
   bool is_changed = false;
 };
 
+struct UpdateOptions {
+  bool agrees = false;  ///< without being asked
+  std::string bundle;   ///< the archive of the other version, of a server that was added from one
+};
+
 /// Installs the newest version, tries it, shows what is other, asks unless `agrees`, and lets the
 /// declaration lead to it. Whatever fails leaves the version that was there.
-Result<UpdateOutcome> update_server(const Work& work, const std::string& server, bool agrees,
-                                    const Interruption& interruption);
+Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
+                                    const UpdateOptions& options, const Interruption& interruption);
 
 /// Back to the version before.
 Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& server);

@@ -10,6 +10,7 @@
 #include "client/cli/tool_rows/learn.h"
 #include "client/cli/tool_rows/run.h"
 #include "client/cli/tool_rows/scan.h"
+#include "client/cli/tool_rows/setup.h"
 #include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
@@ -47,6 +48,7 @@ Command program() {
                 reload_command(),
                 disable_command(),
                 enable_command(),
+                setup_command(),
                 add_command(),
                 servers_command(),
                 update_command(),

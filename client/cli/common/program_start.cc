@@ -38,7 +38,9 @@ class SpawnSettings {
     if (!start.directory.empty()) {
       posix_spawn_file_actions_addchdir_np(&actions_, start.directory.c_str());
     }
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (start.input == ProgramInput::empty) {
+      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
     if (start.output >= 0) posix_spawn_file_actions_adddup2(&actions_, start.output, STDOUT_FILENO);
     if (start.errors >= 0) posix_spawn_file_actions_adddup2(&actions_, start.errors, STDERR_FILENO);
   }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +11,9 @@
 
 namespace cellblock::cli {
 
-/// How another program is started. Its stdin is empty, no signal is held back from it, and it has
+enum class ProgramInput : std::uint8_t { empty, ours };
+
+/// How another program is started. No signal is held back from it, and it has
 /// no descriptor of ours but those named here.
 struct ProgramStart {
   std::vector<std::string> words;  ///< the first is looked up in PATH unless it is a path
@@ -19,6 +22,7 @@ struct ProgramStart {
   std::string directory = {};      ///< in which it starts; empty: ours
   /// NAME=VALUE; none: ours.
   std::optional<std::vector<std::string>> environment = std::nullopt;
+  ProgramInput input = ProgramInput::empty;
   bool has_own_group = false;  ///< signals of the terminal do not reach it
 };
 

@@ -31,7 +31,8 @@ struct DeclaredSandbox {
 enum class Registry : std::uint8_t {
   npm,
   pypi,
-  image,  ///< of containers: the name is a reference, the version its digest
+  image,   ///< of containers: the name is a reference, the version its digest
+  bundle,  ///< none: an MCPB bundle, which is a file; the name is what its manifest says
 };
 
 struct PackageName {
@@ -49,6 +50,7 @@ struct InstalledPackage {
 struct DeclaredBundle {
   std::string directory;  ///< of an unpacked one
   std::string archive;    ///< of a packed one
+  std::string manifest;   ///< the text that was read from `archive`
 };
 
 struct DeclaredServer {

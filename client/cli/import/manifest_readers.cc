@@ -65,10 +65,24 @@ void fill_in(const Json& asked, DeclaredServer& server) {
   }
 }
 
+Result<std::string> obstacle_of(const Json& document, const DeclaredServer& server) {
+  const auto type = CELLBLOCK_TRY(text_member(object_member(document, "server"), "type"));
+  if (type == "uv") {
+    return std::string(
+        "it has uv fetch its packages at each start (server.type \"uv\"): allowed: a bundle that "
+        "holds them");
+  }
+  const auto platforms =
+      CELLBLOCK_TRY(texts_member(object_member(document, "compatibility"), "platforms"));
+  const bool is_for_here =
+      platforms.empty() || std::ranges::find(platforms, std::string("linux")) != platforms.end();
+  if (!is_for_here) return std::string("its manifest does not name linux among its platforms");
+  return std::string(server.command.empty() ? "its manifest has no server.mcp_config.command" : "");
+}
+
 }  // namespace
 
-Result<std::vector<DeclaredServer>> servers_of_bundle(const Json& document,
-                                                      const DeclaredBundle& bundle) {
+Result<DeclaredServer> unfilled_bundle(const Json& document, const DeclaredBundle& bundle) {
   const Json& described = object_member(document, "server");
   const Json& start = object_member(described, "mcp_config");
   DeclaredServer server{.bundle = bundle};
@@ -76,8 +90,14 @@ Result<std::vector<DeclaredServer>> servers_of_bundle(const Json& document,
   CELLBLOCK_CHECK(read_start(start, server));
   CELLBLOCK_CHECK(
       read_start(object_member(object_member(start, "platform_overrides"), "linux"), server));
+  server.obstacle = CELLBLOCK_TRY(obstacle_of(document, server));
+  return server;
+}
+
+Result<std::vector<DeclaredServer>> servers_of_bundle(const Json& document,
+                                                      const DeclaredBundle& bundle) {
+  auto server = CELLBLOCK_TRY(unfilled_bundle(document, bundle));
   fill_in(object_member(document, "user_config"), server);
-  if (server.command.empty()) server.obstacle = "its manifest has no server.mcp_config.command";
   return std::vector<DeclaredServer>{std::move(server)};
 }
 

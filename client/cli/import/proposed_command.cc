@@ -287,9 +287,11 @@ void propose_remote(const PackageRun& run, const DeclaredServer& server, const M
   std::ranges::copy(*rules, std::back_inserter(proposal.domains));
 }
 
-void propose_bundle(const DeclaredBundle& bundle, const std::string& directory,
-                    const MachineView& machine, Proposal& proposal) {
+void propose_bundle(const DeclaredBundle& bundle, const Places& places, const MachineView& machine,
+                    Proposal& proposal) {
+  const auto directory = places.directory_of(proposal.name);
   proposal.program = directory;
+  if (!places.installed.empty()) return;
   if (machine.kind_of(directory) != PathKind::absent) {
     proposal.todos.push_back(fmt::format(
         "{} is there already, perhaps another server's: look before you put this over it",
@@ -361,7 +363,7 @@ void propose_command(const DeclaredServer& server, const MachineView& machine, c
   }
   if (!*run) proposal.obstacle = habit_of(words);
   if (!proposal.obstacle.empty()) return;
-  if (server.bundle) propose_bundle(*server.bundle, directory, machine, proposal);
+  if (server.bundle) propose_bundle(*server.bundle, places, machine, proposal);
   if (*run) {
     propose_package(**run, machine, places, proposal);
     if (is_remote(**run)) {

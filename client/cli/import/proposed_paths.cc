@@ -74,7 +74,8 @@ void propose_path(const std::string& path, PathUse use, const std::string& note,
                   const MachineView& machine, Proposal& proposal) {
   std::string place = path;
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-  if (is_seen_anyway(place)) return;
+  const bool is_own = !proposal.program.empty() && is_below(place, proposal.program);
+  if (is_own || is_seen_anyway(place)) return;
   if (is_forbidden(place) || !is_normal(place)) {
     proposal.todos.push_back(fmt::format(
         "{} ({}) cannot be in a cell at that place: name another directory", place, note));

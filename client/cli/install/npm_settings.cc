@@ -7,7 +7,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "client/cli/common/program_start.h"
+#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/input_json.h"
 #include "client/cli/install/installer_scripts.h"
+#include "client/cli/install/npm_credentials.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
 #include "client/cli/terminal/terminal_text.h"
@@ -31,13 +35,26 @@ class Npm {
     return line == "undefined" || line == "null" ? std::string() : line;
   }
 
-  Result<std::string> registry_for(const std::string& package) const {
-    if (package.starts_with('@')) {
-      const auto scope = package.substr(0, package.find('/'));
-      auto own = CELLBLOCK_TRY(value(scope + ":registry"));
-      if (!own.empty()) return own;
+  /// Of the package's scope; empty: it has none, or none of its own.
+  Result<std::string> scope_registry(const std::string& package) const {
+    if (!package.starts_with('@')) return std::string();
+    return value(package.substr(0, package.find('/')) + ":registry");
+  }
+
+  /// npm itself shows no token.
+  Result<std::vector<NpmrcEntry>> files() const {
+    std::vector<NpmrcEntry> entries;
+    for (const char* key : {"globalconfig", "userconfig"}) {
+      const auto path = CELLBLOCK_TRY(value(key));
+      std::error_code ignored;
+      if (!path.starts_with('/') || !fs::is_regular_file(path, ignored)) continue;
+      const auto text = CELLBLOCK_TRY(bounded_file(path, max_import_bytes));
+      std::ranges::move(
+          read_npmrc(text,
+                     [](const std::string& name) { return environment_variable(name.c_str()); }),
+          std::back_inserter(entries));
     }
-    return value("registry");
+    return entries;
   }
 
   /// As npm does it: `proxy` is for http, and for https where `https-proxy` names no other.
@@ -89,6 +106,31 @@ Result<void> add_trees(NpmSettings& settings) {
   return {};
 }
 
+Result<void> add_registries(const Npm& npm, const std::string& package, NpmSettings& settings) {
+  const auto usual = CELLBLOCK_TRY(npm.value("registry"));
+  const auto own = CELLBLOCK_TRY(npm.scope_registry(package));
+  settings.registry = own.empty() ? usual : own;
+  if (settings.registry != usual) settings.others = usual;
+  const auto entries = CELLBLOCK_TRY(npm.files());
+  settings.credentials = scope_lines(entries);
+  if (!settings.others.empty()) {
+    settings.credentials += package.substr(0, package.find('/')) + ":registry=" + own + "\n";
+    settings.credentials += CELLBLOCK_TRY(credential_lines(entries, settings.others));
+  }
+  settings.credentials += CELLBLOCK_TRY(credential_lines(entries, settings.registry));
+  return {};
+}
+
+// Nobody but npm in the cell that has a network reads it.
+void add_credentials(const NpmSettings& settings, PackageInstaller& installer) {
+  if (settings.credentials.empty()) return;
+  constexpr const char* name = "NPM_CREDENTIALS";
+  installer.secrets.emplace_back(name, settings.credentials);
+  for (auto& [variable, value] : installer.variables) {
+    if (variable == "npm_config_userconfig") value = fmt::format("/run/secrets/{}", name);
+  }
+}
+
 }  // namespace
 
 Result<NpmSettings> npm_settings(const std::string& package) {
@@ -100,7 +142,7 @@ Result<NpmSettings> npm_settings(const std::string& package) {
         "again");
   }
   const Npm npm(settings);
-  settings.registry = CELLBLOCK_TRY(npm.registry_for(package));
+  CELLBLOCK_CHECK(add_registries(npm, package, settings));
   settings.cafile = CELLBLOCK_TRY(npm.value("cafile"));
   settings.proxy = CELLBLOCK_TRY(npm.proxy_for(settings.registry));
   settings.unproxied = CELLBLOCK_TRY(npm.value("noproxy"));
@@ -109,7 +151,10 @@ Result<NpmSettings> npm_settings(const std::string& package) {
 }
 
 Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
-  PackageInstaller installer{.reaches = settings.registry,
+  const auto& usual = settings.others.empty() ? settings.registry : settings.others;
+  PackageInstaller installer{.reaches = settings.others.empty()
+                                            ? settings.registry
+                                            : settings.registry + " and " + settings.others,
                              .program = settings.node,
                              .script_name = "npm_installer.mjs",
                              .script = npm_installer_script,
@@ -117,7 +162,7 @@ Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
                              .lock = "package-lock.json",
                              .read = settings.read,
                              .variables = {{"CELL_NPM", settings.npm},
-                                           {"npm_config_registry", settings.registry},
+                                           {"npm_config_registry", usual},
                                            {"npm_config_userconfig", "/dev/null"},
                                            {"npm_config_globalconfig", "/nowhere"},
                                            {"npm_config_audit", "false"},
@@ -134,7 +179,11 @@ Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
   if (!settings.cafile.empty()) {
     installer.variables.emplace_back("npm_config_cafile", settings.cafile);
   }
+  add_credentials(settings, installer);
   CELLBLOCK_CHECK(add_registry_rules(settings.registry, installer.egress));
+  if (!settings.others.empty()) {
+    CELLBLOCK_CHECK(add_registry_rules(settings.others, installer.egress));
+  }
   if (settings.proxy.empty()) return installer;
   CELLBLOCK_CHECK(add_registry_rules(settings.proxy, installer.egress));
   for (const char* name : {"npm_config_https_proxy", "npm_config_proxy"}) {

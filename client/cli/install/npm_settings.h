@@ -10,9 +10,12 @@
 namespace cellblock::cli {
 
 struct NpmSettings {
-  std::string node;            ///< the program
-  std::string npm;             ///< npm's own script
-  std::string registry;        ///< "https://registry.example.org/"
+  std::string node;         ///< the program
+  std::string npm;          ///< npm's own script
+  std::string registry;     ///< of the package: "https://registry.example.org/"
+  std::string others = {};  ///< of packages without a scope; empty: the same
+  /// Lines of an `.npmrc`: the registries of scopes, and the tokens of `registry` and `others`.
+  std::string credentials = {};
   std::string cafile;          ///< or empty
   std::string proxy;           ///< for the registry; or empty
   std::string unproxied = {};  ///< hosts that are reached without it, as npm's `noproxy` has them
@@ -21,7 +24,8 @@ struct NpmSettings {
 };
 
 /// As npm's configuration says for `package` ("@scope/name"): a scope may have a registry of its
-/// own. Tokens are not taken over. An error: there is no npm.
+/// own, and a registry a token in the user's `.npmrc`. An error: there is no npm, or a token that
+/// cannot be used.
 Result<NpmSettings> npm_settings(const std::string& package);
 
 /// An error: an address of the registry or the proxy that no cell can be let to.

@@ -234,8 +234,18 @@ std::string environment_of(const PackageInstaller& installer) {
 
 struct InstallingCell {
   const char* name;
-  std::string network;  ///< lines
+  std::string network;       ///< lines
+  std::string secrets = {};  ///< lines behind the others
 };
+
+std::string secret_table(const PackageInstaller& installer, const std::string& directory) {
+  if (installer.secrets.empty()) return {};
+  std::string text = fmt::format("\n[server.{}.secret_files]\n", with_network);
+  for (const auto& [name, value] : installer.secrets) {
+    text += fmt::format("{} = {}\n", name, toml_text(directory + "/" + name));
+  }
+  return text;
+}
 
 std::string cell_text(const PackageInstaller& installer, const InstallingCell& cell,
                       const InstallPlaces& places) {
@@ -245,10 +255,10 @@ std::string cell_text(const PackageInstaller& installer, const InstallingCell& c
       "\n[server.{0}]\ncommand = [{1}, {2}]\nread = {3}\nwrite = [{4}]\nprofile = \"{5}\"\n"
       "home = \"temporary\"\nlimits = {{ home = \"2GiB\", tmp = \"1GiB\", pids = 256 }}\n{6}"
       "calls = {{ deadline = \"15m\" }}\npin = \"off\"\n"
-      "allow = {{ users = [{7}], tools = [\"*\"] }}\n\n[server.{0}.env]\n{8}",
+      "allow = {{ users = [{7}], tools = [\"*\"] }}\n\n[server.{0}.env]\n{8}{9}",
       cell.name, toml_text(installer.program), toml_text("/installer/" + installer.script_name),
       list_text(read), toml_text(places.output + ":/out"), installer.profile, cell.network,
-      places.user, environment_of(installer));
+      places.user, environment_of(installer), cell.secrets);
 }
 
 /// Stops an installation that fills the disk: a directory that a cell may write has no bound of its
@@ -338,6 +348,39 @@ Result<void> run_step(const Context& context, const Scratch& scratch,
   return call_installer(daemon, step.cell, step.tool, step.package, stop);
 }
 
+/// The installer's secrets as files, for the first step alone.
+class InstallSecrets {
+ public:
+  static Result<InstallSecrets> make(const Scratch& scratch, const PackageInstaller& installer) {
+    constexpr unsigned own = 0700;
+    InstallSecrets files(CELLBLOCK_TRY(scratch.directory("credentials", own)));
+    for (const auto& [name, value] : installer.secrets) {
+      const auto path = files.directory_ + "/" + name;
+      CELLBLOCK_CHECK(write_new_file(path, value));
+      constexpr mode_t secret = 0600;
+      CELLBLOCK_CHECK(set_mode(path, secret));
+    }
+    return files;
+  }
+  InstallSecrets(InstallSecrets&& other) noexcept
+      : directory_(std::exchange(other.directory_, {})) {}
+  InstallSecrets& operator=(InstallSecrets&&) = delete;
+  InstallSecrets(const InstallSecrets&) = delete;
+  InstallSecrets& operator=(const InstallSecrets&) = delete;
+  ~InstallSecrets() { remove(); }
+
+  const std::string& directory() const { return directory_; }
+  void remove() const {
+    std::error_code ignored;
+    if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  }
+
+ private:
+  explicit InstallSecrets(std::string directory) : directory_(std::move(directory)) {}
+
+  std::string directory_;  ///< empty: moved from
+};
+
 }  // namespace
 
 std::string installing_cells(const PackageInstaller& installer, const InstallPlaces& places) {
@@ -345,35 +388,50 @@ std::string installing_cells(const PackageInstaller& installer, const InstallPla
                              installer.egress.empty()
                                  ? std::string(no_network)
                                  : fmt::format("network = \"egress\"\negress = {{ allow = {} }}\n",
-                                               list_text(installer.egress))};
+                                               list_text(installer.egress)),
+                             secret_table(installer, places.secrets)};
   const InstallingCell second{without_network, std::string(no_network)};
   return cell_text(installer, first, places) +
          (installer.has_scripts ? cell_text(installer, second, places) : std::string());
 }
 
+namespace {
+
+// What packages run is run without the secrets.
+Result<void> run_scripts(const Context& context, const Scratch& scratch, const std::string& tables,
+                         const PackageInstaller& installer, const InstallPlaces& cells,
+                         const std::stop_token& stop) {
+  auto without_secrets = installer;
+  without_secrets.secrets.clear();
+  return run_step(context, scratch, tables + installing_cells(without_secrets, cells),
+                  {without_network, "run_scripts", {}}, stop);
+}
+
+}  // namespace
+
 Result<std::string> install_package(const Context& context, const AddPlaces& places,
                                     const Scratch& scratch, const PackageInstaller& installer,
                                     const PackageInstall& wanted, const std::stop_token& stop) {
   constexpr unsigned for_all = 0777;
-  constexpr unsigned readable = 0755;
+  constexpr unsigned readable_by_all = 0755;
   constexpr unsigned own = 0700;
-  const auto script = CELLBLOCK_TRY(scratch.directory("installer", readable));
+  const auto script = CELLBLOCK_TRY(scratch.directory("installer", readable_by_all));
   CELLBLOCK_CHECK(
       write_new_file(script + "/" + installer.script_name, std::string(installer.script)));
   // In system mode the cells' ids are nobody's yet; nobody else gets to the directory above it.
   const bool is_users = places.mode == Mode::user;
   const auto output = CELLBLOCK_TRY(scratch.directory("out", is_users ? own : for_all));
   const auto tables = CELLBLOCK_TRY(private_daemon_toml(places, scratch.root()));
-  const auto cells = tables + installing_cells(installer, {script, output, ::geteuid()});
+  const auto secrets = CELLBLOCK_TRY(InstallSecrets::make(scratch, installer));
+  const InstallPlaces cells{script, output, ::geteuid(), secrets.directory()};
   SizeWatch watch(output, stop);
-  auto done =
-      run_step(context, scratch, cells, {with_network, "install", wanted.package}, watch.token());
+  auto done = run_step(context, scratch, tables + installing_cells(installer, cells),
+                       {with_network, "install", wanted.package}, watch.token());
+  secrets.remove();
   if (done && installer.has_scripts && wanted.scripts == InstallScripts::run) {
     // Another cell has another id.
     if (!is_users) done = open_to_all(output);
-    if (done) {
-      done = run_step(context, scratch, cells, {without_network, "run_scripts", {}}, watch.token());
-    }
+    if (done) done = run_scripts(context, scratch, tables, installer, cells, watch.token());
   }
   CELLBLOCK_CHECK(watch.verdict());
   if (!done) return std::unexpected(done.error());

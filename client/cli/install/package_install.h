@@ -44,17 +44,18 @@ struct PackageInstall {
   InstallScripts scripts = InstallScripts::left_out;
 };
 
-/// Has a package installed in a cell that reaches the registry and nothing else, and holds no
-/// secret and no file of the user's. The directory with what came out, in `scratch`: untrusted, and
-/// at rest, since its cell has ended.
+/// Has a package installed in a cell that reaches the registry and nothing else, and holds no file
+/// of the user's and no secret but the registry's token. The directory with what came out, in
+/// `scratch`: untrusted, and at rest, since its cell has ended.
 Result<std::string> install_package(const Context& context, const AddPlaces& places,
                                     const Scratch& scratch, const PackageInstaller& installer,
                                     const PackageInstall& wanted, const std::stop_token& stop);
 
 struct InstallPlaces {
-  std::string script;  ///< the directory with the installer's script
-  std::string output;  ///< the directory that is filled
-  unsigned user = 0;   ///< who calls it
+  std::string script;        ///< the directory with the installer's script
+  std::string output;        ///< the directory that is filled
+  unsigned user = 0;         ///< who calls it
+  std::string secrets = {};  ///< the directory with a file for each of the installer's secrets
 };
 
 /// The declarations of the cells in which that is done. Pure.

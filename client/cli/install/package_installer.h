@@ -16,6 +16,7 @@ struct PackageInstaller {
   std::string_view script;          ///< its text
   std::string profile;              ///< of its cell
   std::string lock;                 ///< the file that says what was installed, with hashes
+  std::string lock_text;            ///< of that file, where it is ours to write; else empty
   std::vector<std::string> egress;  ///< entries of egress.allow
   /// Of these the ones for addresses of a registry that are not public, where a server's line names
   /// the registry.
@@ -25,6 +26,8 @@ struct PackageInstaller {
   /// Of these what the installed server needs as well.
   std::vector<std::string> runtime_paths;
   std::vector<std::pair<std::string, std::string>> variables;
+  /// Name and text of files in /run/secrets, which the cell that has a network sees and no other.
+  std::vector<std::pair<std::string, std::string>> secrets;
   bool has_scripts = false;  ///< packages can ask that something is run at their installation
 };
 

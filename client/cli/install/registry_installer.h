@@ -7,9 +7,8 @@
 
 namespace cellblock::cli {
 
-/// As the configuration of this machine's npm or pip says, or for an image its reference. Tokens
-/// are not taken over. `meant`: of a registry that is a part of the name. An error: there is none,
-/// or a cell cannot be shown it.
+/// As the configuration of this machine's npm or pip says, or for an image its reference. `meant`:
+/// of a registry that is a part of the name. An error: there is none, or a cell cannot be shown it.
 Result<PackageInstaller> installer_for(const PackageName& package, const PrivateAddresses& meant);
 
 }  // namespace cellblock::cli

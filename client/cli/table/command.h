@@ -78,6 +78,7 @@ enum class Tool : std::uint8_t {
   inspect,
   learn,
   scan,
+  setup,
   watch,
 };
 

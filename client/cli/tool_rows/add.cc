@@ -4,12 +4,21 @@ namespace cellblock::cli {
 
 constinit const Option new_name{.name = "NAME", .what = "what the server is to be called"};
 constinit const Option host_line{
-    .name = "COMMAND", .what = "its line as hosts write it, behind --", .values = Values::rest};
+    .name = "COMMAND",
+    .what = "its line as hosts write it, behind --; or a bundle (.mcpb) or server.json",
+    .values = Values::rest};
 constinit const Option variable_option{
     .name = "--env",
     .what = "a variable; without a value, that of your environment. Secrets get a file each",
     .values = Values::each,
     .placeholder = "NAME[=VALUE]"};
+constinit const Option setting_option{
+    .name = "--set",
+    .what =
+        "what a bundle asks for; without a value, that of your environment. Secrets get a file "
+        "each",
+    .values = Values::each,
+    .placeholder = "KEY[=VALUE]"};
 constinit const Option read_option{.name = "--read",
                                    .what = "a file or directory that it may read",
                                    .values = Values::each,
@@ -42,10 +51,11 @@ Command add_command() {
           .example =
               "cellblock add files -- npx -y @modelcontextprotocol/server-filesystem ~/project\n  "
               "cellblock add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- npx -y "
-              "@modelcontextprotocol/server-github",
+              "@modelcontextprotocol/server-github\n  "
+              "cellblock add notes --set directory=~/notes -- notes.mcpb",
           .required = {&new_name, &host_line},
-          .options = {&variable_option, &read_option, &write_option, &egress_option, &allow_option,
-                      &scripts_option, &yes_option},
+          .options = {&variable_option, &setting_option, &read_option, &write_option,
+                      &egress_option, &allow_option, &scripts_option, &yes_option},
           .tool = Tool::add};
 }
 

@@ -8,6 +8,7 @@ namespace cellblock::cli {
 extern const Option new_name;
 extern const Option host_line;
 extern const Option variable_option;
+extern const Option setting_option;
 extern const Option read_option;
 extern const Option write_option;
 extern const Option egress_option;

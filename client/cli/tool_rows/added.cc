@@ -5,6 +5,9 @@ namespace cellblock::cli {
 constinit const Option added_name{.name = "NAME",
                                   .what = "the server, as `cellblock servers` lists it",
                                   .completes = Completes::servers};
+constinit const Option other_bundle{.name = "FILE",
+                                    .what = "the newer bundle, of a server that is one",
+                                    .completes = Completes::files};
 constinit const Option without_question{
     .name = "--yes", .what = "without being asked", .values = Values::none};
 constinit const Option home_option{
@@ -24,8 +27,10 @@ Command update_command() {
   return {.name = "update",
           .group = Group::set_up,
           .what = "the newest version of an added server, or of all, once it works",
-          .example = "cellblock update files\n  cellblock update --rollback files",
-          .optional = {&added_name},
+          .example =
+              "cellblock update files\n  cellblock update notes notes-1.1.mcpb\n  cellblock "
+              "update --rollback files",
+          .optional = {&added_name, &other_bundle},
           .options = {&without_question, &back_option},
           .tool = Tool::added_update};
 }

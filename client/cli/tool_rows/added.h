@@ -6,6 +6,7 @@
 namespace cellblock::cli {
 
 extern const Option added_name;
+extern const Option other_bundle;
 extern const Option without_question;
 extern const Option home_option;
 extern const Option back_option;

@@ -1,11 +1,15 @@
 #include "client/cli/tool_rows/add.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/addition.h"
 #include "client/cli/add/conversation.h"
+#include "client/cli/add/described_file.h"
 #include "client/cli/table/words.h"
+#include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"
 
 // A server that is installed, tried and declared in one command.
@@ -16,10 +20,25 @@ AddRequest request_in(const Words& words) {
   return {.server = words.text(new_name),
           .command = words.all(host_line),
           .environment = words.all(variable_option),
+          .settings = words.all(setting_option),
           .read = words.all(read_option),
           .write = words.all(write_option),
           .egress = words.all(egress_option),
           .users = words.all(allow_option)};
+}
+
+// Who types a line has named all that it may do; a file says it for somebody else.
+Consent consent_for(const AddRequest& request, const Words& words) {
+  if (words.has(yes_option)) return Consent::given;
+  return is_described_file(request.command) ? Consent::before_trial : Consent::after_trial;
+}
+
+AskSetting asking(const Context& context, const Interruption& interruption) {
+  if (!can_ask(context)) return {};
+  return [&interruption](const BundleSetting& setting) {
+    const auto question = fmt::format("{}: ", cut_to(safe_line(setting.title), 80));
+    return answer_to(interruption, question, setting.is_secret ? Echo::off : Echo::on);
+  };
 }
 
 }  // namespace
@@ -27,7 +46,7 @@ AddRequest request_in(const Words& words) {
 Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
   const AddOptions options{
-      .consent = words.has(yes_option) ? Consent::given : Consent::after_trial,
+      .consent = consent_for(request, words),
       .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out,
       .may_authorize = true};
   if (options.consent != Consent::given && !can_ask(context)) {
@@ -36,7 +55,7 @@ Exit run_add(const Context& context, const Words& words) {
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
-  auto added = added_server(request, *places);
+  auto added = added_server(request, *places, asking(context, interruption));
   if (!added) return cannot(context, added.error().text);
   return add_server(context, *places, *std::move(added), options, interruption);
 }

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,7 @@ using Names = std::vector<std::string>;
 
 struct UpdateRequest {
   std::string server;      ///< empty: all that were added
+  std::string bundle;      ///< the archive of another version, as a whole path
   bool agrees = false;     ///< without being asked
   bool goes_back = false;  ///< to the version before
 };
@@ -77,8 +80,10 @@ Names servers_for(const UpdateRequest& request, const AddPlaces& places) {
 
 Result<UpdateOutcome> change_one(const Work& work, const UpdateRequest& request,
                                  const std::string& server, const Interruption& interruption) {
-  return request.goes_back ? roll_back_server(work, server)
-                           : update_server(work, server, request.agrees, interruption);
+  return request.goes_back
+             ? roll_back_server(work, server)
+             : update_server(work, server, {.agrees = request.agrees, .bundle = request.bundle},
+                             interruption);
 }
 
 // One after the other; what one lacks keeps none of the others back.
@@ -105,6 +110,11 @@ Exit update_all(const Context& context, const AddPlaces& places, const UpdateReq
   return exit;
 }
 
+std::string whole_archive(const std::string& file) {
+  std::error_code ignored;
+  return file.empty() ? file : std::filesystem::absolute(file, ignored).lexically_normal().string();
+}
+
 bool is_removal_meant(const std::string& server, const std::string& home) {
   const Interruption interruption;
   return agrees(interruption, fmt::format("Remove \"{}\", its declaration, program and secrets{}?",
@@ -115,8 +125,12 @@ bool is_removal_meant(const std::string& server, const std::string& home) {
 
 Exit run_update(const Context& context, const Words& words) {
   const UpdateRequest request{.server = words.text(added_name),
+                              .bundle = whole_archive(words.text(other_bundle)),
                               .agrees = words.has(without_question),
                               .goes_back = words.has(back_option)};
+  if (request.goes_back && !request.bundle.empty()) {
+    return cannot(context, "--rollback takes the version before: it needs no FILE");
+  }
   if (request.goes_back && request.server.empty()) {
     return cannot(context, "say which server goes back: --rollback NAME");
   }

@@ -49,7 +49,8 @@ Result<Document> document_in(const Words& words) {
   const auto format = import_format_named(words.text(import_from));
   if (file != "-" && is_zip(file)) {
     auto manifest = CELLBLOCK_TRY(packed_manifest(file, max_import_bytes));
-    return Document{std::move(manifest), {format, {.archive = whole.string()}}};
+    const DeclaredBundle bundle{.archive = whole.string(), .manifest = manifest};
+    return Document{std::move(manifest), {format, bundle}};
   }
   auto text = CELLBLOCK_TRY(bounded_file(file, max_import_bytes));
   return Document{std::move(text), {format, {.directory = whole.parent_path().string()}}};

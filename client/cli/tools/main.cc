@@ -47,6 +47,8 @@ Exit carry_out(const Context& context, const CommandLine& line) {
       return run_learn(context, line.words);
     case Tool::scan:
       return run_scan(context, line.words);
+    case Tool::setup:
+      return run_setup(context, line.words);
     case Tool::watch:
       return run_top(context, line.words);
     case Tool::none:

@@ -17,6 +17,7 @@ Exit run_learn(const Context& context, const Words& words);
 Exit run_remove(const Context& context, const Words& words);
 Exit run_run(const Context& context, const Words& words);
 Exit run_scan(const Context& context, const Words& words);
+Exit run_setup(const Context& asked, const Words& words);
 Exit run_servers(const Context& context, const Words& words);
 Exit run_top(const Context& context, const Words& words);
 Exit run_update(const Context& context, const Words& words);

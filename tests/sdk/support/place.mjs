@@ -91,6 +91,20 @@ state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audi
     return shown;
   }
 
+  // answers: [the question's end, a line], each typed once its question is shown; gives what the terminal showed.
+  async type(answers, words, options = {}) {
+    const line = words.map((one) => `'${one}'`).join(' ');
+    const child = this.spawn(['script', '-qefc', line, '/dev/null'], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+    const left = [...answers];
+    let shown = '';
+    child.stdout.on('data', (chunk) => {
+      shown += chunk;
+      if (left.length > 0 && shown.endsWith(left[0][0])) child.stdin.write(`${left.shift()[1]}\n`);
+    });
+    await once(child, 'close');
+    return shown;
+  }
+
   // In system mode a server's users are named.
   get allowed() {
     return this.isSystem ? ['--allow', `${user}`] : [];
@@ -157,25 +171,30 @@ state_directory = "${this.directory}/state"\naudit_log = "${this.directory}/audi
   }
 }
 
+function inMode(isSystem, publish, claims) {
+  const skip = isSystem && !isRoot ? 'needs root' : false;
+  describe(isSystem ? 'in system mode' : 'rootless', { skip }, () => {
+    const registry = new Registry();
+    const place = new Place(isSystem);
+
+    before(async () => {
+      await registry.start();
+      publish(registry);
+      await place.make(registry);
+      if (isSystem) await place.start();
+    });
+    after(async () => {
+      registry.stop();
+      await place.stop();
+    });
+    claims({ registry, place });
+  });
+}
+
 // Has the claims made in each mode, in a place with a registry that `publish` has filled.
 export function inBothModes(publish, claims) {
-  for (const isSystem of [false, true]) {
-    const skip = isSystem && !isRoot ? 'needs root' : false;
-    describe(isSystem ? 'in system mode' : 'rootless', { skip }, () => {
-      const registry = new Registry();
-      const place = new Place(isSystem);
-
-      before(async () => {
-        await registry.start();
-        publish(registry);
-        await place.make(registry);
-        if (isSystem) await place.start();
-      });
-      after(async () => {
-        registry.stop();
-        await place.stop();
-      });
-      claims({ registry, place });
-    });
-  }
+  for (const isSystem of [false, true]) inMode(isSystem, publish, claims);
 }
+
+// The same of a user's own cellblock alone.
+export const rootless = (publish, claims) => inMode(false, publish, claims);

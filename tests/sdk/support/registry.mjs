@@ -12,7 +12,7 @@ import { bundled } from './bundled.mjs';
 import { wheel } from './wheels.mjs';
 
 // A server that says which tools it has, writes a file where it is told, and tells what it sees.
-const serverScript = `#!/usr/bin/env node
+export const serverScript = `#!/usr/bin/env node
 const fs = require('fs');
 const { tools, fails } = require('./package.json').server;
 if (fails) throw new Error(fails);
@@ -55,6 +55,8 @@ export class Registry {
     this.wheels = new Map(); // name -> file -> bytes
     this.asked = []; // paths
     this.hangs = null; // a path that is answered never
+    this.token = null; // without which nothing is answered
+    this.authorizations = new Set(); // that were sent
     this.server = http.createServer((request, response) => this.#answer(request, response));
   }
 
@@ -117,6 +119,9 @@ export class Registry {
   #answer(request, response) {
     const asked = decodeURIComponent(request.url.slice(1));
     this.asked.push(asked);
+    const { authorization } = request.headers;
+    if (authorization) this.authorizations.add(authorization);
+    if (this.token && authorization !== `Bearer ${this.token}`) return response.writeHead(401).end('{}');
     if (this.hangs?.test(asked)) return;
     if (asked.startsWith('simple/')) return this.#answerPip(asked, response);
     const [name, file] = asked.split('/-/');

@@ -1,0 +1,171 @@
+#include "client/cli/tool_rows/setup.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/cli/add/conversation.h"
+#include "client/cli/common/installation.h"
+#include "client/cli/common/program_start.h"
+#include "client/cli/setup/host_servers.h"
+#include "client/cli/setup/own_service.h"
+#include "client/cli/setup/setup_plan.h"
+#include "client/cli/table/words.h"
+#include "client/cli/terminal/terminal_text.h"
+#include "client/cli/tools/tools.h"
+#include "client/connection/unix_connect.h"
+
+// A new user's way from nothing to servers that hosts use, by the commands that do each step.
+namespace cellblock::cli {
+namespace {
+
+struct Setup {
+  Context context;  ///< of the user's own daemon
+  std::string home;
+  bool agrees = false;  ///< to everything, without being asked
+  const Interruption& interruption;
+
+  bool wants(const std::string& question) const {
+    return agrees || cellblock::cli::agrees(interruption, question);
+  }
+  bool is_stopped() const { return interruption.token().stop_requested(); }
+};
+
+int status_of(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  constexpr int of_signals = 128;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : of_signals + WTERMSIG(status);
+}
+
+// `cellblock` with these words, at this terminal and in the user's home: a project's files are not
+// the user's.
+int run_command(const Setup& setup, std::vector<std::string> words) {
+  words.insert(words.begin(), own_installation().command);
+  const auto process = start_program(
+      {.words = std::move(words), .directory = setup.home, .input = ProgramInput::ours});
+  if (process) return status_of(*process);
+  static_cast<void>(cannot(setup.context, process.error().text));
+  return static_cast<int>(Exit::error);
+}
+
+void tell_step(const Setup& setup, const char* what) {
+  tell(setup.context, fmt::format("--- {}", what));
+}
+
+Result<void> look_at_machine(const Setup& setup) {
+  tell_step(setup, "what this machine can (cellblock doctor)");
+  if (machine_has_cells(run_command(setup, {"--user", "doctor"}))) return {};
+  return fail("no cell runs here yet: the commands above mend it; then `cellblock setup` again");
+}
+
+// Without a daemon servers are added all the same.
+Result<void> start_service(const Setup& setup) {
+  tell_step(setup, "your service");
+  const auto step = service_step(service_facts(setup.context));
+  if (step == ServiceStep::nothing) {
+    tell(setup.context, "cellblockd serves you already");
+    return {};
+  }
+  if (step != ServiceStep::enable) {
+    tell(setup.context, service_advice(step));
+    return {};
+  }
+  if (!setup.wants("Start cellblock for you, now and with each login?")) return {};
+  CELLBLOCK_CHECK(enable_service());
+  tell(setup.context, "cellblock.socket is enabled");
+  return {};
+}
+
+// What one lacks keeps none of the others out.
+void add_servers(const Setup& setup) {
+  tell_step(setup, "the servers of your hosts");
+  const auto found = servers_of_hosts(setup.context, setup.home);
+  if (found.empty()) tell(setup.context, "no host here has a server that cellblock lacks");
+  for (const auto& servers : found) {
+    tell(setup.context, host_line(servers));
+    const bool is_wanted = setup.wants("Add these, each in a cell of its own?");
+    if (setup.is_stopped()) return;
+    if (is_wanted) run_command(setup, import_words(servers.file, setup.agrees));
+  }
+}
+
+void connect_to_hosts(const Setup& setup) {
+  const bool has_servers = !declared_servers_of(setup.context).empty();
+  if (!has_servers || !has_host_files(setup.home)) return;
+  tell_step(setup, "hosts that start servers through cellblock");
+  run_command(setup, connect_words(setup.agrees));
+}
+
+Exit ask_a_server(const Setup& setup) {
+  const auto servers = declared_servers_of(setup.context);
+  if (servers.empty()) {
+    tell(setup.context,
+         "no server yet: `cellblock add files -- npx -y @modelcontextprotocol/server-filesystem "
+         "~/project` adds one");
+    return Exit::ok;
+  }
+  tell_step(setup, "a server that answers");
+  int last = 0;
+  for (const auto& server : servers) {
+    if (setup.is_stopped()) return Exit::error;
+    last = run_command(setup, {"--user", "tools", server});
+    if (last != 0) continue;
+    tell(setup.context, fmt::format("\"{}\" answers, from its cell", server));
+    return Exit::ok;
+  }
+  return last == static_cast<int>(Exit::unreachable) ? Exit::unreachable : Exit::error;
+}
+
+Exit carry_out_setup(const Setup& setup) {
+  const auto machine = look_at_machine(setup);
+  if (!machine) return cannot(setup.context, machine.error().text);
+  if (setup.is_stopped()) return Exit::error;
+  const auto service = start_service(setup);
+  if (!service) return cannot(setup.context, service.error().text);
+  if (!setup.is_stopped()) add_servers(setup);
+  if (!setup.is_stopped()) connect_to_hosts(setup);
+  return setup.is_stopped() ? Exit::error : ask_a_server(setup);
+}
+
+// Empty: nothing.
+std::string obstacle_to_setup(const Context& context, bool agrees) {
+  if (::geteuid() == 0 || context.mode == Mode::system) {
+    return "it sets your own cellblock up, as an ordinary user. The system's: `systemctl enable "
+           "--now cellblock.socket`, then `cellblock add` as root";
+  }
+  if (context.output == Output::json) {
+    return "it speaks with a person: each command that it runs has --json itself";
+  }
+  if (client::user_socket_path().empty()) {
+    return "XDG_RUNTIME_DIR is not set, so there is no place for your socket: log in by a session, "
+           "or "
+           "see `cellblock doctor`";
+  }
+  return agrees || can_ask(context) ? std::string() : nobody_to_ask;
+}
+
+}  // namespace
+
+Exit run_setup(const Context& asked, const Words& words) {
+  const bool agrees_to_all = words.has(setup_without_asking);
+  if (const auto why = obstacle_to_setup(asked, agrees_to_all); !why.empty()) {
+    return cannot(asked, why);
+  }
+  const Interruption interruption;
+  Context context = asked;
+  context.mode = Mode::user;
+  context.socket = client::user_socket_path();
+  context.daemon = context.socket;
+  return carry_out_setup({.context = context,
+                          .home = environment_variable("HOME"),
+                          .agrees = agrees_to_all,
+                          .interruption = interruption});
+}
+
+}  // namespace cellblock::cli
