@@ -51,11 +51,6 @@ std::unexpected<Error> unexpected_answer(std::string_view what) {
       Error{.code = ErrorCode::protocol, .text = fmt::format("the answer holds no {}", what)});
 }
 
-std::string text_member(const std::vector<RawMember>& members, std::string_view name) {
-  const auto* const found = find_member(members, name);
-  return found != nullptr && is_raw_string(found->value) ? decoded(found->value) : std::string();
-}
-
 // Of a block, a resource's contents, or a prompt's message; nullopt: it is no text.
 std::optional<std::string> text_of(std::string_view item, ResultShape shape) {
   if (shape == ResultShape::prompt) item = raw_member(item, "content");
@@ -104,28 +99,6 @@ std::string joined_text(std::string_view result, ResultShape shape) {
 }
 
 bool says_error(std::string_view result) { return raw_member(result, "isError") == "true"; }
-
-Result<ToolPage> read_tool_page(std::string_view result) {
-  const auto members = raw_members(result);
-  if (!members) return unexpected_answer("list of tools");
-  const auto* const list = find_member(*members, "tools");
-  const auto elements = list == nullptr ? std::nullopt : raw_elements(list->value);
-  if (!elements) return unexpected_answer("list of tools");
-  ToolPage page{.tools = {}, .next_cursor = text_member(*members, "nextCursor")};
-  for (const auto element : *elements) {
-    const auto tool = raw_members(element);
-    auto name = tool ? text_member(*tool, "name") : std::string();
-    if (name.empty()) return unexpected_answer("tool name");
-    page.tools.push_back({.name = std::move(name),
-                          .description = text_member(*tool, "description"),
-                          .json = std::string(element)});
-  }
-  return page;
-}
-
-std::string tool_page_params(std::string_view cursor) {
-  return cursor.empty() ? "{}" : fmt::format(R"({{"cursor":{}}})", json_string(cursor));
-}
 
 Result<ToolResult> read_tool_result(std::string result) {
   if (!raw_members(result)) return unexpected_answer("tool result");

@@ -40,6 +40,20 @@ class CELLBLOCK_CLIENT_API Client {
   Result<std::vector<Tool>> list_tools(const CallOptions& options = {});
   Result<ToolResult> call_tool(std::string_view tool, std::string_view arguments = "{}",
                                const CallOptions& options = {});
+
+  // As Connection's; `arguments` of a prompt is a JSON object of texts.
+  Result<std::vector<Resource>> list_resources(const CallOptions& options = {});
+  Result<std::vector<ResourceTemplate>> list_resource_templates(const CallOptions& options = {});
+  Result<std::string> read_resource(std::string_view uri, const CallOptions& options = {});
+  Result<void> subscribe(std::string_view uri, const CallOptions& options = {});
+  Result<void> unsubscribe(std::string_view uri, const CallOptions& options = {});
+  Result<std::vector<Prompt>> list_prompts(const CallOptions& options = {});
+  Result<std::string> get_prompt(std::string_view prompt, std::string_view arguments = "{}",
+                                 const CallOptions& options = {});
+  Result<std::string> complete(const ArgumentToComplete& what, const CallOptions& options = {});
+  Result<void> set_log_level(LogLevel level, const CallOptions& options = {});
+  Result<void> ping(const CallOptions& options = {});
+
   Result<std::string> request(std::string_view method, std::string_view params = "{}",
                               const CallOptions& options = {});
   Result<void> notify(std::string_view method, std::string_view params = "{}");

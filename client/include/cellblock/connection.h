@@ -80,18 +80,51 @@ class CELLBLOCK_CLIENT_API Connection {
   /// opened.
   void attach(std::string_view server, const AttachOptions& with,
               std::chrono::milliseconds deadline, Completion<Attached> done);
+  /// `options.stop` ends the wait, and not what the daemon has begun: close() does.
+  void attach(std::string_view server, const AttachOptions& with, const CallOptions& options,
+              Completion<Attached> done);
 
   /// MCP's handshake (revision 2025-11-25). Gives the server's answer as JSON text.
   void initialize(std::chrono::milliseconds deadline, Completion<std::string> done);
+  void initialize(const CallOptions& options, Completion<std::string> done);
 
   /// All pages, within one deadline and the bounds of Limits.
   void list_tools(std::chrono::milliseconds deadline, Completion<std::vector<Tool>> done);
+  /// The same; `options` counts for all pages together. Lists make no progress.
+  void list_tools(const CallOptions& options, Completion<std::vector<Tool>> done);
 
   /// `arguments` is a JSON object. When the deadline passes the server is told to stop. Where
   /// progress is wanted the library adds `_meta.progressToken`. CallId::none: it has failed
   /// already.
   CallId call_tool(std::string_view tool, std::string_view arguments, const CallOptions& options,
                    Completion<ToolResult> done);
+
+  /// `resources/list`, as list_tools().
+  void list_resources(const CallOptions& options, Completion<std::vector<Resource>> done);
+  /// `resources/templates/list`, as list_tools().
+  void list_resource_templates(const CallOptions& options,
+                               Completion<std::vector<ResourceTemplate>> done);
+  /// `resources/read`: the result as JSON text, for bounded().
+  CallId read_resource(std::string_view uri, const CallOptions& options,
+                       Completion<std::string> done);
+  /// `resources/subscribe`: NoticeHandlers::on_resource_updated hears of changes.
+  CallId subscribe(std::string_view uri, const CallOptions& options, Completion<void> done);
+  /// `resources/unsubscribe`.
+  CallId unsubscribe(std::string_view uri, const CallOptions& options, Completion<void> done);
+
+  /// `prompts/list`, as list_tools().
+  void list_prompts(const CallOptions& options, Completion<std::vector<Prompt>> done);
+  /// `prompts/get`: the result as JSON text, for bounded(). `arguments` is a JSON object of texts.
+  CallId get_prompt(std::string_view prompt, std::string_view arguments, const CallOptions& options,
+                    Completion<std::string> done);
+
+  /// `completion/complete`: the result as JSON text.
+  CallId complete(const ArgumentToComplete& what, const CallOptions& options,
+                  Completion<std::string> done);
+  /// `logging/setLevel`: NoticeHandlers::on_log hears this level and what is graver.
+  CallId set_log_level(LogLevel level, const CallOptions& options, Completion<void> done);
+  /// `ping`: whether the server answers.
+  CallId ping(const CallOptions& options, Completion<void> done);
 
   /// Any other request; `params` is a JSON object. Gives the result as JSON text.
   CallId request(std::string_view method, std::string_view params, const CallOptions& options,

@@ -4,7 +4,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "cellblock/export.h"
 #include "cellblock/language.h"
 
 /// What a server says without being asked, read. Texts are untrusted, and not escaped.
@@ -21,6 +23,21 @@ struct Progress {
   std::string message = {};  ///< may be empty
 };
 using ProgressHandler = std::function<void(const Progress& progress)>;
+
+/// MCP's levels, those of syslog. Of set_log_level(): this one and what is graver.
+enum class LogLevel : std::uint8_t {
+  debug,
+  info,
+  notice,
+  warning,
+  error,
+  critical,
+  alert,
+  emergency,
+};
+
+/// "warning": as MCP writes it.
+CELLBLOCK_CLIENT_API std::string_view name_of(LogLevel level);
 
 struct LogMessage {
   std::string level = {};   ///< "warning"; as the server says it

@@ -152,6 +152,36 @@ struct Tool {
   std::string json = {};         ///< the whole definition, as the server wrote it
 };
 
+struct Resource {
+  std::string uri = {};
+  std::string name = {};         ///< untrusted text, as all that follows; may be empty
+  std::string description = {};  ///< may be empty
+  std::string json = {};         ///< the whole definition, as the server wrote it
+};
+
+/// Resources whose URIs are made from a template of RFC 6570.
+struct ResourceTemplate {
+  std::string uri_template = {};
+  std::string name = {};         ///< untrusted text, as all that follows; may be empty
+  std::string description = {};  ///< may be empty
+  std::string json = {};         ///< the whole definition, as the server wrote it
+};
+
+struct Prompt {
+  std::string name = {};
+  std::string description = {};  ///< untrusted text; may be empty
+  std::string json = {};         ///< the whole definition, as the server wrote it
+};
+
+/// What complete() asks about: an argument of a prompt, or of a resource template. One of both.
+struct ArgumentToComplete {
+  std::string prompt = {};                         ///< its name
+  std::string resource_template = {};              ///< its URI template
+  std::string argument = {};                       ///< the name of the argument
+  std::string value = {};                          ///< as far as it has been typed
+  std::map<std::string, std::string> others = {};  ///< arguments that are known already
+};
+
 struct ToolResult {
   std::string json = {};  ///< the whole result, as the server wrote it
   std::string text = {};  ///< its text blocks, joined by newlines. Untrusted
