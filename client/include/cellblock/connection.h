@@ -11,6 +11,7 @@
 #include "cellblock/export.h"
 #include "cellblock/types.h"
 
+/// @file
 /// The face without a loop of its own: one connection to cellblock, for a host that waits itself
 /// (poll, epoll, GLib, Qt, libuv). client.h waits for it; session.h is the same on Asio.
 ///
@@ -39,17 +40,23 @@ inline constexpr std::chrono::milliseconds no_deadline = std::chrono::millisecon
 /// Names a call for cancel().
 enum class CallId : std::uint64_t { none = 0 };
 
+/// A connection that a host waits for itself.
 class CELLBLOCK_CLIENT_API Connection {
  public:
   struct Impl;  ///< the library's own
+  /// Of deadline().
   using TimePoint = std::chrono::steady_clock::time_point;
 
+  /// Does nothing yet: connect() does.
   explicit Connection(Options options);
   /// As close(). Completions that have not run yet run here, or where process() has called what
   /// destroys it, when that returns.
   ~Connection();
+  /// The other one is `disconnected`; what was here is closed.
+  ///@{
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
+  ///@}
 
   /// To wait for, the same as long as the connection lives, also over reconnect(); it stays the
   /// connection's. -1: there is none (a process without free descriptors, where connect() fails; a
@@ -85,8 +92,10 @@ class CELLBLOCK_CLIENT_API Connection {
               Completion<Attached> done);
 
   /// MCP's handshake (revision 2025-11-25). Gives the server's answer as JSON text.
+  ///@{
   void initialize(std::chrono::milliseconds deadline, Completion<std::string> done);
   void initialize(const CallOptions& options, Completion<std::string> done);
+  ///@}
 
   /// All pages, within one deadline and the bounds of Limits.
   void list_tools(std::chrono::milliseconds deadline, Completion<std::vector<Tool>> done);
@@ -130,6 +139,7 @@ class CELLBLOCK_CLIENT_API Connection {
   CallId request(std::string_view method, std::string_view params, const CallOptions& options,
                  Completion<std::string> done);
 
+  /// A message that nobody answers.
   Result<void> notify(std::string_view method, std::string_view params);
 
   /// Completes that call with `cancelled` and tells the server. Nothing, if it has ended already.

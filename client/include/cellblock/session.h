@@ -14,6 +14,7 @@
 #include "cellblock/connection.h"
 #include "cellblock/session_loop.h"
 
+/// @file
 /// connection.h on the caller's Asio executor. A header alone, so any Boost from 1.74 on will do.
 ///
 /// The last argument of an operation is a completion token, whose signature is void(Result<T>): a
@@ -46,16 +47,19 @@
 /// context. One that was moved from is `disconnected`.
 namespace cellblock::client {
 
-/// The functions are those of Connection, which says what each of them does. Without CallOptions,
-/// or a deadline, those of CallOptions hold.
+/// A connection on an executor of Asio. Its functions are those of Connection, which says what each
+/// of them does. Without CallOptions, or a deadline, those of CallOptions hold.
 class Session {
  public:
+  /// Does nothing yet: connect() does.
   Session(boost::asio::any_io_executor executor, Options options)
       : executor_(std::move(executor)),
         loop_(std::make_shared<Loop>(executor_, std::move(options))) {}
   /// As close(). Completions still run; they hold nothing of the session.
   ~Session() { Loop::release(std::move(loop_)); }
   // The executor is copied: what is asked of the other one is answered on it.
+  /// The other one is `disconnected`; what was here is closed.
+  ///@{
   // NOLINTNEXTLINE(performance-move-constructor-init)
   Session(Session&& other) noexcept : executor_(other.executor_), loop_(std::move(other.loop_)) {}
   Session& operator=(Session&& other) noexcept {
@@ -65,8 +69,13 @@ class Session {
     return *this;
   }
 
+  ///@}
+
+  /// On which completions and handlers run.
   boost::asio::any_io_executor get_executor() const { return executor_; }
 
+  /// The operation of Connection that has this name, for a completion token.
+  ///@{
   template <class Token>
   auto connect(Token&& token) {
     return begin<void>(
@@ -304,6 +313,10 @@ class Session {
         });
   }
 
+  ///@}
+
+  /// The function of Connection that has this name.
+  ///@{
   Result<void> notify(std::string_view method, std::string_view params) {
     Result<void> sent = Unexpected(detail::no_session());
     run([&](Connection& on) { sent = on.notify(method, params); });
@@ -317,6 +330,9 @@ class Session {
     run([](Connection& on) { on.cancel_all(); });
   }
 
+  ///@}
+
+  /// Connection::reconnect, for a completion token.
   template <class Token>
   auto reconnect(const ReconnectOptions& with, Token&& token) {
     return begin<Attached>(
@@ -328,6 +344,7 @@ class Session {
         });
   }
 
+  /// Connection::close.
   void close() {
     run([](Connection& on) { on.close(); });
   }
