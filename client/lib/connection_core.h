@@ -53,7 +53,8 @@ struct Attachment {
   OwnedFd directory;  ///< a copy of the caller's, if one was passed
 };
 
-struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
+struct [[gnu::visibility("hidden")]] Connection::Impl
+    : std::enable_shared_from_this<Connection::Impl> {
   explicit Impl(Options chosen);
 
   void connect(Completion<void> done);
