@@ -17,28 +17,28 @@ using Members = std::vector<RawMember>;
 
 Tool item_of(const Members& members, std::string name, std::string_view json, Tool*) {
   return {.name = std::move(name),
-          .description = text_member(members, "description"),
+          .description = member_text(members, "description"),
           .json = std::string(json)};
 }
 
 Prompt item_of(const Members& members, std::string name, std::string_view json, Prompt*) {
   return {.name = std::move(name),
-          .description = text_member(members, "description"),
+          .description = member_text(members, "description"),
           .json = std::string(json)};
 }
 
 Resource item_of(const Members& members, std::string uri, std::string_view json, Resource*) {
   return {.uri = std::move(uri),
-          .name = text_member(members, "name"),
-          .description = text_member(members, "description"),
+          .name = member_text(members, "name"),
+          .description = member_text(members, "description"),
           .json = std::string(json)};
 }
 
 ResourceTemplate item_of(const Members& members, std::string uri_template, std::string_view json,
                          ResourceTemplate*) {
   return {.uri_template = std::move(uri_template),
-          .name = text_member(members, "name"),
-          .description = text_member(members, "description"),
+          .name = member_text(members, "name"),
+          .description = member_text(members, "description"),
           .json = std::string(json)};
 }
 
@@ -63,10 +63,10 @@ Result<ListPage<Item>> read_page(std::string_view result) {
   const auto* const items = find_member(*members, list.items);
   const auto elements = items == nullptr ? std::nullopt : raw_elements(items->value);
   if (!elements) return no_list(list);
-  ListPage<Item> page{.items = {}, .next_cursor = text_member(*members, "nextCursor")};
+  ListPage<Item> page{.items = {}, .next_cursor = member_text(*members, "nextCursor")};
   for (const auto element : *elements) {
     const auto item = raw_members(element);
-    auto identity = item ? text_member(*item, list.identity) : std::string();
+    auto identity = item ? member_text(*item, list.identity) : std::string();
     if (identity.empty()) return no_identity(list);
     page.items.push_back(item_of(*item, std::move(identity), element, static_cast<Item*>(nullptr)));
   }

@@ -31,7 +31,7 @@ std::string with_first_member(std::string_view text, std::size_t brace, std::str
   return fmt::format("{}{}{}{}", text.substr(0, brace + 1), member, comma, text.substr(brace + 1));
 }
 
-std::string text_member(const std::vector<RawMember>& members, std::string_view key) {
+std::string member_text(const std::vector<RawMember>& members, std::string_view key) {
   const auto* const found = find_member(members, key);
   return found != nullptr && is_raw_string(found->value) ? decoded(found->value) : std::string();
 }

@@ -19,7 +19,7 @@ namespace cellblock::client {
 std::string_view raw_member(std::string_view object, std::string_view key);
 
 /// The text of a member; empty: there is none, or it is no string.
-std::string text_member(const std::vector<RawMember>& members, std::string_view key);
+std::string member_text(const std::vector<RawMember>& members, std::string_view key);
 
 /// The object with `_meta.progressToken`; the rest as it was. invalid_argument: it has one, or
 /// `_meta` is no object, or it is no object itself.

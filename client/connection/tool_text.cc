@@ -56,7 +56,7 @@ std::optional<std::string> text_of(std::string_view item, ResultShape shape) {
   if (shape == ResultShape::prompt) item = raw_member(item, "content");
   const auto members = raw_members(item);
   if (!members) return std::nullopt;
-  if (shape != ResultShape::resource_read && text_member(*members, "type") != "text") {
+  if (shape != ResultShape::resource_read && member_text(*members, "type") != "text") {
     return std::nullopt;
   }
   const auto* const text = find_member(*members, "text");
@@ -105,13 +105,13 @@ Result<ToolResult> read_tool_result(std::string result) {
   // The gateway's own failure: its sentence, and the advice behind it.
   const auto failure = raw_member(raw_member(result, "_meta"), mcp::meta_key::error);
   if (const auto members = raw_members(failure)) {
-    const auto code = text_member(*members, "code");
+    const auto code = member_text(*members, "code");
     return std::unexpected(Error{.code = code_of_failure(code),
                                  .text = on_one_line(first_text(result)),
                                  .rpc_code = 0,
                                  .data = std::string(failure),
                                  .failure = code,
-                                 .advice = text_member(*members, "advice")});
+                                 .advice = member_text(*members, "advice")});
   }
   auto text = joined_text(result, ResultShape::tool_call);
   const bool is_error = says_error(result);
@@ -164,9 +164,9 @@ std::string attach_params(std::string_view server, AttachFlags flags,
 Result<Attached> read_attached(std::string_view result) {
   const auto members = raw_members(result);
   if (!members) return unexpected_answer("session");
-  return Attached{.server = text_member(*members, "server"),
-                  .session = text_member(*members, "session"),
-                  .cell = text_member(*members, "cell"),
+  return Attached{.server = member_text(*members, "server"),
+                  .session = member_text(*members, "session"),
+                  .cell = member_text(*members, "cell"),
                   .workspace = raw_member(result, "workspace") == "true"};
 }
 

@@ -29,8 +29,8 @@ CallId request_with(const Shared& connection, std::string_view method,
 }
 
 template <class Item>
-void list(const Shared& connection, const CallOptions& options,
-          Completion<std::vector<Item>> done) {
+void begin_list(const Shared& connection, const CallOptions& options,
+                Completion<std::vector<Item>> done) {
   if (const auto impl = usable(connection, done)) list_all(impl, options, std::move(done));
 }
 
@@ -38,25 +38,25 @@ void list(const Shared& connection, const CallOptions& options,
 
 void Connection::list_tools(std::chrono::milliseconds deadline,
                             Completion<std::vector<Tool>> done) {
-  list(impl_, {.timeout = deadline}, std::move(done));
+  begin_list(impl_, {.timeout = deadline}, std::move(done));
 }
 
 void Connection::list_tools(const CallOptions& options, Completion<std::vector<Tool>> done) {
-  list(impl_, options, std::move(done));
+  begin_list(impl_, options, std::move(done));
 }
 
 void Connection::list_resources(const CallOptions& options,
                                 Completion<std::vector<Resource>> done) {
-  list(impl_, options, std::move(done));
+  begin_list(impl_, options, std::move(done));
 }
 
 void Connection::list_resource_templates(const CallOptions& options,
                                          Completion<std::vector<ResourceTemplate>> done) {
-  list(impl_, options, std::move(done));
+  begin_list(impl_, options, std::move(done));
 }
 
 void Connection::list_prompts(const CallOptions& options, Completion<std::vector<Prompt>> done) {
-  list(impl_, options, std::move(done));
+  begin_list(impl_, options, std::move(done));
 }
 
 CallId Connection::read_resource(std::string_view uri, const CallOptions& options,

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-milliseconds until(Clock::time_point end) {
+milliseconds time_left(Clock::time_point end) {
   if (end == Clock::time_point::max()) return no_deadline;
   return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds(0));
 }
@@ -50,7 +50,7 @@ Result<void> add_page(Listing<Item>& listing, ListPage<Item> page) {
 template <class Item>
 void list_page(Connection::Impl& session, std::unique_ptr<Listing<Item>> listing,
                std::string_view cursor) {
-  const CallOptions options{.timeout = until(listing->end), .stop = listing->stop};
+  const CallOptions options{.timeout = time_left(listing->end), .stop = listing->stop};
   auto next = [listing = std::move(listing)](Result<std::string> answer) mutable {
     auto page = answer ? read_page<Item>(*answer) : std::unexpected(answer.error());
     if (!page) return listing->done(std::unexpected(page.error()));
