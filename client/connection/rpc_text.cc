@@ -31,6 +31,11 @@ std::string with_first_member(std::string_view text, std::size_t brace, std::str
   return fmt::format("{}{}{}{}", text.substr(0, brace + 1), member, comma, text.substr(brace + 1));
 }
 
+std::string member_text(const std::vector<RawMember>& members, std::string_view key) {
+  const auto* const found = find_member(members, key);
+  return found != nullptr && is_raw_string(found->value) ? decoded(found->value) : std::string();
+}
+
 Result<std::string> with_progress_token(std::string_view object, std::uint64_t token) {
   const auto brace = object.find_first_not_of(white_space);
   if (brace == std::string_view::npos || object[brace] != '{') return unusable("not a JSON object");

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cellblock/error.h"
+#include "policy/json/json_text.h"
 
 /// Composes JSON-RPC lines and reads the parts of answers. Nothing else includes nlohmann_json.
 namespace cellblock::client {
@@ -15,6 +17,9 @@ namespace cellblock::client {
 
 /// The value of a member, inside `object`, which is JSON; empty: there is none.
 std::string_view raw_member(std::string_view object, std::string_view key);
+
+/// The text of a member; empty: there is none, or it is no string.
+std::string member_text(const std::vector<RawMember>& members, std::string_view key);
 
 /// The object with `_meta.progressToken`; the rest as it was. invalid_argument: it has one, or
 /// `_meta` is no object, or it is no object itself.

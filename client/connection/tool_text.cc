@@ -51,17 +51,12 @@ std::unexpected<Error> unexpected_answer(std::string_view what) {
       Error{.code = ErrorCode::protocol, .text = fmt::format("the answer holds no {}", what)});
 }
 
-std::string text_member(const std::vector<RawMember>& members, std::string_view name) {
-  const auto* const found = find_member(members, name);
-  return found != nullptr && is_raw_string(found->value) ? decoded(found->value) : std::string();
-}
-
 // Of a block, a resource's contents, or a prompt's message; nullopt: it is no text.
 std::optional<std::string> text_of(std::string_view item, ResultShape shape) {
   if (shape == ResultShape::prompt) item = raw_member(item, "content");
   const auto members = raw_members(item);
   if (!members) return std::nullopt;
-  if (shape != ResultShape::resource_read && text_member(*members, "type") != "text") {
+  if (shape != ResultShape::resource_read && member_text(*members, "type") != "text") {
     return std::nullopt;
   }
   const auto* const text = find_member(*members, "text");
@@ -105,42 +100,18 @@ std::string joined_text(std::string_view result, ResultShape shape) {
 
 bool says_error(std::string_view result) { return raw_member(result, "isError") == "true"; }
 
-Result<ToolPage> read_tool_page(std::string_view result) {
-  const auto members = raw_members(result);
-  if (!members) return unexpected_answer("list of tools");
-  const auto* const list = find_member(*members, "tools");
-  const auto elements = list == nullptr ? std::nullopt : raw_elements(list->value);
-  if (!elements) return unexpected_answer("list of tools");
-  ToolPage page{.tools = {}, .next_cursor = text_member(*members, "nextCursor")};
-  for (const auto element : *elements) {
-    const auto tool = raw_members(element);
-    auto name = tool ? text_member(*tool, "name") : std::string();
-    if (name.empty()) return unexpected_answer("tool name");
-    // In C, and in what is built on it, this would be another tool's name.
-    if (name.contains('\0')) continue;
-    page.tools.push_back({.name = std::move(name),
-                          .description = text_member(*tool, "description"),
-                          .json = std::string(element)});
-  }
-  return page;
-}
-
-std::string tool_page_params(std::string_view cursor) {
-  return cursor.empty() ? "{}" : fmt::format(R"({{"cursor":{}}})", json_string(cursor));
-}
-
 Result<ToolResult> read_tool_result(std::string result) {
   if (!raw_members(result)) return unexpected_answer("tool result");
   // The gateway's own failure: its sentence, and the advice behind it.
   const auto failure = raw_member(raw_member(result, "_meta"), mcp::meta_key::error);
   if (const auto members = raw_members(failure)) {
-    const auto code = text_member(*members, "code");
+    const auto code = member_text(*members, "code");
     return std::unexpected(Error{.code = code_of_failure(code),
                                  .text = on_one_line(first_text(result)),
                                  .rpc_code = 0,
                                  .data = std::string(failure),
                                  .failure = code,
-                                 .advice = text_member(*members, "advice")});
+                                 .advice = member_text(*members, "advice")});
   }
   auto text = joined_text(result, ResultShape::tool_call);
   const bool is_error = says_error(result);
@@ -193,9 +164,9 @@ std::string attach_params(std::string_view server, AttachFlags flags,
 Result<Attached> read_attached(std::string_view result) {
   const auto members = raw_members(result);
   if (!members) return unexpected_answer("session");
-  return Attached{.server = text_member(*members, "server"),
-                  .session = text_member(*members, "session"),
-                  .cell = text_member(*members, "cell"),
+  return Attached{.server = member_text(*members, "server"),
+                  .session = member_text(*members, "session"),
+                  .cell = member_text(*members, "cell"),
                   .workspace = raw_member(result, "workspace") == "true"};
 }
 

@@ -28,15 +28,6 @@ std::string question_answer(Verdict verdict);
 /// The capabilities, an object on one line, of a client that can be asked.
 std::string with_elicitation(const std::string& capabilities);
 
-struct ToolPage {
-  std::vector<Tool> tools;
-  std::string next_cursor;  ///< empty: the last page
-};
-
-/// protocol, if the server's text is not a list of tools.
-Result<ToolPage> read_tool_page(std::string_view result);
-std::string tool_page_params(std::string_view cursor);
-
 /// The texts of a result, joined by newlines; and what it says of itself.
 std::string joined_text(std::string_view result, ResultShape shape);
 bool says_error(std::string_view result);

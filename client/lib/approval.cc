@@ -7,7 +7,7 @@
 namespace cellblock::client {
 
 /// What all copies share: with the last of them the question is over.
-struct ApprovalAnswer::Impl {
+struct [[gnu::visibility("hidden")]] ApprovalAnswer::Impl {
   explicit Impl(std::shared_ptr<PendingApproval> which) : pending(std::move(which)) {}
   ~Impl() { pending->answer(Decision::deny("nobody answered")); }
   Impl(const Impl&) = delete;
@@ -27,7 +27,7 @@ ApprovalAnswer answer_to(std::shared_ptr<PendingApproval> pending) {
 }
 
 /// The same.
-struct RequestAnswer::Impl {
+struct [[gnu::visibility("hidden")]] RequestAnswer::Impl {
   explicit Impl(std::shared_ptr<PendingRequest> which) : pending(std::move(which)) {}
   ~Impl() {
     pending->answer(std::unexpected(Error{.code = ErrorCode::rpc,

@@ -114,25 +114,15 @@ Result<Attached> Client::attach(std::string_view server, const CallOptions& opti
 Result<Attached> Client::attach(std::string_view server, const AttachOptions& with,
                                 const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
-    return on.wait<Attached>(options.stop, [&](auto done) {
-      on.connection.attach(server, with, options.timeout, std::move(done));
-    });
+    return on.wait<Attached>(
+        [&](auto done) { on.connection.attach(server, with, options, std::move(done)); });
   });
 }
 
 Result<std::string> Client::initialize(const CallOptions& options) {
   return Impl::use(impl_, [&](Impl& on) {
-    return on.wait<std::string>(options.stop, [&](auto done) {
-      on.connection.initialize(options.timeout, std::move(done));
-    });
-  });
-}
-
-Result<std::vector<Tool>> Client::list_tools(const CallOptions& options) {
-  return Impl::use(impl_, [&](Impl& on) {
-    return on.wait<std::vector<Tool>>(options.stop, [&](auto done) {
-      on.connection.list_tools(options.timeout, std::move(done));
-    });
+    return on.wait<std::string>(
+        [&](auto done) { on.connection.initialize(options, std::move(done)); });
   });
 }
 

@@ -15,7 +15,7 @@
 /// The inside of a Client, and of the C interface: a connection that one thread at a time uses.
 namespace cellblock::client {
 
-struct Client::Impl {
+struct [[gnu::visibility("hidden")]] Client::Impl {
   using TimePoint = Connection::TimePoint;
 
   explicit Impl(Options options) : connection(std::move(options)) {}

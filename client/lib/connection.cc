@@ -12,8 +12,7 @@
 #include "client/lib/connection_core.h"
 #include "client/lib/kept_for_good.h"
 #include "client/lib/reconnecting.h"
-#include "client/lib/tool_listing.h"
-#include "client/lib/unusable.h"
+#include "client/lib/usable.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"
 #include "policy/mcp/methods.h"
@@ -28,25 +27,7 @@ Error closed_by_caller() {
   return {.code = ErrorCode::cancelled, .text = "the session was closed"};
 }
 
-using Shared = std::shared_ptr<Connection::Impl>;
-
-std::optional<Error> why_unusable(const Shared& impl) {
-  if (!impl) return moved_from();
-  if (impl->is_of_other_process()) return of_other_process();
-  return std::nullopt;
-}
-
-// Shared, since a handler may destroy the connection that it is called from. Where nothing can be
-// done with it, nothing will run later either: `done` hears why.
-template <class T>
-Shared usable(const Shared& impl, Completion<T>& done) {
-  auto why = why_unusable(impl);
-  if (!why) return impl;
-  if (done) done(std::unexpected(*std::move(why)));
-  return nullptr;
-}
-
-void release(Shared impl) {
+void release(std::shared_ptr<Connection::Impl> impl) {
   if (!impl) return;
   if (impl->is_of_other_process()) {
     impl->channel->abandon();
@@ -61,7 +42,7 @@ void release(Shared impl) {
 }  // namespace
 
 void Connection::Impl::attach(std::string_view server, const AttachOptions& with,
-                              milliseconds timeout, Completion<Attached> done) {
+                              const CallOptions& how, Completion<Attached> done) {
   auto workspace = workspace_of(with);
   if (!workspace) return post<Attached>(std::move(done), std::unexpected(workspace.error()));
   const auto params = attach_params(server,
@@ -88,11 +69,11 @@ void Connection::Impl::attach(std::string_view server, const AttachOptions& with
     }
     done(answer ? read_attached(*answer) : std::unexpected(answer.error()));
   };
-  request(control_method::attach, params, {.timeout = timeout}, std::move(finish),
-          std::move(*workspace));
+  request(control_method::attach, params, {.timeout = how.timeout, .stop = how.stop},
+          std::move(finish), std::move(*workspace));
 }
 
-void Connection::Impl::initialize(milliseconds timeout, Completion<std::string> done) {
+void Connection::Impl::initialize(const CallOptions& how, Completion<std::string> done) {
   auto params = initialize_params(options);
   if (!params) return post<std::string>(std::move(done), std::unexpected(params.error()));
   auto finish = [weak = weak_from_this(),
@@ -105,7 +86,8 @@ void Connection::Impl::initialize(milliseconds timeout, Completion<std::string> 
     }
     done(std::move(answer));
   };
-  request(mcp::method::initialize, *params, {.timeout = timeout}, std::move(finish));
+  request(mcp::method::initialize, *params, {.timeout = how.timeout, .stop = how.stop},
+          std::move(finish));
 }
 
 void Connection::Impl::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
@@ -172,19 +154,24 @@ void Connection::connect(Completion<void> done) {
 
 void Connection::attach(std::string_view server, const AttachOptions& with, milliseconds deadline,
                         Completion<Attached> done) {
-  if (const auto impl = usable(impl_, done)) impl->attach(server, with, deadline, std::move(done));
+  attach(server, with, CallOptions{.timeout = deadline}, std::move(done));
+}
+
+void Connection::attach(std::string_view server, const AttachOptions& with,
+                        const CallOptions& options, Completion<Attached> done) {
+  if (const auto impl = usable(impl_, done)) impl->attach(server, with, options, std::move(done));
 }
 
 void Connection::initialize(milliseconds deadline, Completion<std::string> done) {
-  if (const auto impl = usable(impl_, done)) impl->initialize(deadline, std::move(done));
+  initialize(CallOptions{.timeout = deadline}, std::move(done));
+}
+
+void Connection::initialize(const CallOptions& options, Completion<std::string> done) {
+  if (const auto impl = usable(impl_, done)) impl->initialize(options, std::move(done));
 }
 
 void Connection::reconnect(const ReconnectOptions& with, Completion<Attached> done) {
   if (const auto impl = usable(impl_, done)) impl->reconnect(with, std::move(done));
-}
-
-void Connection::list_tools(milliseconds deadline, Completion<std::vector<Tool>> done) {
-  if (const auto impl = usable(impl_, done)) list_all_tools(impl, deadline, std::move(done));
 }
 
 CallId Connection::call_tool(std::string_view tool, std::string_view arguments,

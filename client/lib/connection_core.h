@@ -53,13 +53,14 @@ struct Attachment {
   OwnedFd directory;  ///< a copy of the caller's, if one was passed
 };
 
-struct Connection::Impl : std::enable_shared_from_this<Connection::Impl> {
+struct [[gnu::visibility("hidden")]] Connection::Impl
+    : std::enable_shared_from_this<Connection::Impl> {
   explicit Impl(Options chosen);
 
   void connect(Completion<void> done);
-  void attach(std::string_view server, const AttachOptions& with, std::chrono::milliseconds timeout,
+  void attach(std::string_view server, const AttachOptions& with, const CallOptions& how,
               Completion<Attached> done);
-  void initialize(std::chrono::milliseconds timeout, Completion<std::string> done);
+  void initialize(const CallOptions& how, Completion<std::string> done);
   void reconnect(const ReconnectOptions& with, Completion<Attached> done);
 
   CallId request(std::string_view method, std::string_view params, const CallOptions& how,

@@ -44,7 +44,7 @@ void Reconnecting::attach() {
   if (session->attachment->directory.valid()) {
     with.workspace_descriptor = session->attachment->directory.get();
   }
-  session->attach(server, with, options_.attach_timeout,
+  session->attach(server, with, {.timeout = options_.attach_timeout},
                   [self = shared_from_this()](Result<Attached> attached) {
                     if (!attached) return self->failed(attached.error());
                     self->attached_ = *std::move(attached);
@@ -56,7 +56,7 @@ void Reconnecting::greet() {
   const auto session = running();
   if (!session) return;
   if (!greets_) return finish(std::move(attached_));
-  session->initialize(options_.attach_timeout,
+  session->initialize({.timeout = options_.attach_timeout},
                       [self = shared_from_this()](const Result<std::string>& answer) {
                         if (!answer) return self->failed(answer.error());
                         self->finish(std::move(self->attached_));

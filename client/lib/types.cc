@@ -15,6 +15,28 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::notice:
+      return "notice";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+    case LogLevel::critical:
+      return "critical";
+    case LogLevel::alert:
+      return "alert";
+    case LogLevel::emergency:
+      break;
+  }
+  return "emergency";
+}
+
 std::string default_socket_path() {
   if (auto named = named_socket_path(); !named.empty()) return named;
   auto own = user_socket_path();

@@ -61,7 +61,9 @@ cc=${CC:-cc}
 "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/examples/poll_host.c" $flags -o "$work/poll_host"
 # shellcheck disable=SC2086
 "$cxx" -std=c++23 -fsyntax-only -I"$source/examples/agent_host" $flags "$source/examples/agent_host/agent.cc"
-echo "a host in C and the one with an agent are built with it too"
+# shellcheck disable=SC2086
+"$cxx" -std=c++20 -fsyntax-only $flags "$source/examples/coroutine_host.cc"
+echo "a host in C, the one with an agent and the one in coroutines are built with it too"
 
 # Each header stands alone, as whoever includes no other has it; that of C also in C.
 for header in "$prefix"/include/cellblock/*.h; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The client library's headers as programs of others include them: each by itself, in C++20, by each compiler that is
-here, under warnings that theirs may have; and the first program of docs/client-library.md, as it stands there."""
+here, under warnings that theirs may have; and the programs of docs/client-library.md, as they stand there."""
 
 import functools
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -67,12 +68,10 @@ int main() {
 
 
 @functools.cache
-def first_program():
-    """The first block of the page, which says what it is called."""
+def programs():
+    """Name -> text of each block of the page of which it says that it is whole."""
     page = (ROOT / "docs/client-library.md").read_text()
-    before, after = page.split("```cpp\n", 1)
-    assert "A first program, whole: `first_host.cc`." in before
-    return after.split("```", 1)[0]
+    return dict(re.findall(r"[Ww]hole: `(\w+\.cc)`\.\n\n```cpp\n(.*?)```", page, re.DOTALL))
 
 
 def compiled(compiler, text, standard="c++20", language="c++"):
@@ -105,10 +104,12 @@ class Headers(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
-    def test_the_first_one_of_the_documentation_compiles(self):
+    def test_those_of_the_documentation_compile(self):
+        self.assertEqual(list(programs()), ["first_host.cc", "first_coroutine.cc"])
         for compiler in COMPILERS:
-            with self.subTest(compiler=compiler):
-                self.assertEqual(compiled(compiler, first_program()), "")
+            for name, text in programs().items():
+                with self.subTest(compiler=compiler, name=name):
+                    self.assertEqual(compiled(compiler, text), "")
 
     def test_that_look_at_no_error_are_warned(self):
         text = '#include <cellblock/client.h>\nvoid f(cellblock::client::Client& c) { c.attach("x"); }\n'

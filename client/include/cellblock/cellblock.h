@@ -6,6 +6,7 @@
 
 #include "cellblock/export.h"
 
+/// @file
 /// The C interface (C99) of libcellblock-client, for programs in C and for other languages: what
 /// client.h is for C++. Blocking calls, each with a deadline. For a loop of the host's own:
 /// cellblock_async.h, with the same clients.
@@ -72,10 +73,12 @@ CELLBLOCK_CLIENT_API const char* cellblock_code_name(cellblock_code code);
 /// Of the library that runs: "0.1.0".
 CELLBLOCK_CLIENT_API const char* cellblock_version(void);
 
-/// --- errors ------------------------------------------------------------------------------------
+// --- errors ------------------------------------------------------------------------------------
 
+/// What went wrong.
 typedef struct cellblock_error cellblock_error;
 
+/// What the function returned.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_error_code(const cellblock_error* error);
 /// One sentence, on one line where it is cellblock's. Where it came from a server it is not
 /// escaped.
@@ -84,19 +87,23 @@ CELLBLOCK_CLIENT_API const char* cellblock_error_text(const cellblock_error* err
 CELLBLOCK_CLIENT_API const char* cellblock_error_advice(const cellblock_error* error);
 /// Cellblock's stable code of the failure ("rate_limited", docs/errors.md), or "".
 CELLBLOCK_CLIENT_API const char* cellblock_error_failure(const cellblock_error* error);
-/// JSON-RPC `error.code`, or 0; `error.data` as JSON text, or "".
+/// JSON-RPC `error.code`, or 0.
 CELLBLOCK_CLIENT_API int cellblock_error_rpc_code(const cellblock_error* error);
+/// JSON-RPC `error.data` as JSON text, or "".
 CELLBLOCK_CLIENT_API const char* cellblock_error_data(const cellblock_error* error);
+/// Null is nothing to free.
 CELLBLOCK_CLIENT_API void cellblock_error_free(cellblock_error* error);
 
-/// --- permission: what the host lets its model do (cellblock/permission.h) -----------------------
+// --- permission: what the host lets its model do (cellblock/permission.h) -----------------------
 
+/// Stricter ones are greater: the strictest counts.
 typedef enum cellblock_verdict {
   CELLBLOCK_ALLOW = 0,
   CELLBLOCK_ASK = 1,
   CELLBLOCK_DENY = 2
 } cellblock_verdict;
 
+/// What a request is about.
 typedef enum cellblock_kind {
   CELLBLOCK_TOOL = 0,
   CELLBLOCK_RESOURCE = 1,
@@ -107,6 +114,8 @@ typedef enum cellblock_kind {
 /// A request that has not left yet.
 typedef struct cellblock_call cellblock_call;
 
+/// Of the request, as CallToApprove in permission.h has it.
+///@{
 CELLBLOCK_CLIENT_API const char* cellblock_call_server(const cellblock_call* call);
 CELLBLOCK_CLIENT_API cellblock_kind cellblock_call_kind(const cellblock_call* call);
 CELLBLOCK_CLIENT_API const char* cellblock_call_method(const cellblock_call* call);
@@ -114,6 +123,7 @@ CELLBLOCK_CLIENT_API const char* cellblock_call_name(const cellblock_call* call)
 CELLBLOCK_CLIENT_API const char* cellblock_call_arguments(const cellblock_call* call);
 CELLBLOCK_CLIENT_API const char* cellblock_call_params(const cellblock_call* call);
 CELLBLOCK_CLIENT_API const char* cellblock_call_reason(const cellblock_call* call);
+///@}
 
 /// Where a callback's decision goes. Not decided: denied.
 typedef struct cellblock_decision cellblock_decision;
@@ -127,13 +137,14 @@ CELLBLOCK_CLIENT_API void cellblock_decide(cellblock_decision* decision, cellblo
 /// denies where nothing was decided; also when the client is gone: then nothing happens. Null: no
 /// memory, or a decision about a permission, which is made at once.
 CELLBLOCK_CLIENT_API cellblock_decision* cellblock_decision_keep(cellblock_decision* decision);
+/// Of one that was kept.
 CELLBLOCK_CLIENT_API void cellblock_decision_free(cellblock_decision* decision);
 
 /// Of permission and of approval; the latter may wait for a person, or keep the decision.
 typedef void (*cellblock_decide_fn)(void* user, const cellblock_call* call,
                                     cellblock_decision* decision);
 
-/// --- options -----------------------------------------------------------------------------------
+// --- options -----------------------------------------------------------------------------------
 
 /// How to connect. Copied by cellblock_connect(); `user` pointers have to live as long as the
 /// client. What a setter refuses, and what cannot mean what it says, is an error of
@@ -146,15 +157,20 @@ typedef void (*cellblock_notification_fn)(void* user, const char* method, const 
 /// A request of the server to this host. The first answer counts; without one it is an internal
 /// error.
 typedef struct cellblock_reply cellblock_reply;
+/// Answers by `reply`.
 typedef void (*cellblock_request_fn)(void* user, const char* method, const char* params,
                                      cellblock_reply* reply);
+/// The answer: a result as JSON text, or an error.
+///@{
 CELLBLOCK_CLIENT_API void cellblock_reply_result(cellblock_reply* reply, const char* json);
 CELLBLOCK_CLIENT_API void cellblock_reply_error(cellblock_reply* reply, int rpc_code,
                                                 const char* text);
+///@}
 /// Keeps it beyond its callback, as cellblock_decision_keep(). Null: no memory.
 CELLBLOCK_CLIENT_API cellblock_reply* cellblock_reply_keep(cellblock_reply* reply);
 /// Not 0: not answered yet, and the server still waits. From any thread.
 CELLBLOCK_CLIENT_API int cellblock_reply_is_wanted(const cellblock_reply* reply);
+/// Of one that was kept.
 CELLBLOCK_CLIENT_API void cellblock_reply_free(cellblock_reply* reply);
 
 /// The connection has ended, and not by the caller.
@@ -162,6 +178,7 @@ typedef void (*cellblock_ended_fn)(void* user, cellblock_code code, const char* 
 
 /// Null: no memory.
 CELLBLOCK_CLIENT_API cellblock_options* cellblock_options_new(void);
+/// They may go once cellblock_connect() has returned.
 CELLBLOCK_CLIENT_API void cellblock_options_free(cellblock_options* options);
 
 /// The daemon's socket; otherwise where one listens by default.
@@ -188,6 +205,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_options_rule(cellblock_options* op
 CELLBLOCK_CLIENT_API cellblock_code cellblock_options_otherwise(cellblock_options* options,
                                                                 cellblock_verdict verdict);
 /// Callbacks: null takes one away.
+///@{
 CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_permission(cellblock_options* options,
                                                                     cellblock_decide_fn decide,
                                                                     void* user);
@@ -202,9 +220,11 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_request(cellblock_optio
 CELLBLOCK_CLIENT_API cellblock_code cellblock_options_on_ended(cellblock_options* options,
                                                                cellblock_ended_fn handle,
                                                                void* user);
+///@}
 
-/// --- a connection ------------------------------------------------------------------------------
+// --- a connection ------------------------------------------------------------------------------
 
+/// A connection, and what waits for it.
 typedef struct cellblock_client cellblock_client;
 
 /// `options` may be null.
@@ -220,6 +240,7 @@ CELLBLOCK_CLIENT_API void cellblock_client_free(cellblock_client* client);
 /// CELLBLOCK_CANCELLED; the server is told. What begins later is not ended.
 CELLBLOCK_CLIENT_API void cellblock_cancel(cellblock_client* client);
 
+/// How to attach; begins as CELLBLOCK_ATTACH_OPTIONS_INIT.
 typedef struct cellblock_attach_options {
   size_t size;            ///< sizeof(cellblock_attach_options)
   uint64_t timeout_ms;    ///< until the server runs
@@ -230,6 +251,7 @@ typedef struct cellblock_attach_options {
   const char* const* labels;
   const char* tools;  ///< "all", "search" (ToolListing in types.h), or null: as it is configured
 } cellblock_attach_options;
+/// What holds where nothing is said.
 #define CELLBLOCK_ATTACH_OPTIONS_INIT \
   {sizeof(cellblock_attach_options), 60000, NULL, NULL, 0, NULL, NULL}
 
@@ -242,6 +264,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_attach(cellblock_client* client, c
 typedef void (*cellblock_progress_fn)(void* user, double progress, double total,
                                       const char* message);
 
+/// For one call; begins as CELLBLOCK_CALL_OPTIONS_INIT.
 typedef struct cellblock_call_options {
   size_t size;          ///< sizeof(cellblock_call_options)
   uint64_t timeout_ms;  ///< from when it is sent
@@ -251,6 +274,7 @@ typedef struct cellblock_call_options {
   cellblock_progress_fn on_progress;  ///< or null
   void* user;                         ///< handed to it
 } cellblock_call_options;
+/// What holds where nothing is said.
 #define CELLBLOCK_CALL_OPTIONS_INIT {sizeof(cellblock_call_options), 60000, 0, NULL, NULL}
 
 /// What was answered.
@@ -268,6 +292,7 @@ CELLBLOCK_CLIENT_API int cellblock_result_is_error(const cellblock_result* resul
 CELLBLOCK_CLIENT_API int cellblock_result_is_bounded(const cellblock_result* result);
 /// What its text costs in a model's context, roughly.
 CELLBLOCK_CLIENT_API size_t cellblock_result_tokens(const cellblock_result* result);
+/// Null is nothing to free.
 CELLBLOCK_CLIENT_API void cellblock_result_free(cellblock_result* result);
 
 /// MCP's handshake. `answer` may be null.
@@ -276,19 +301,25 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_initialize(cellblock_client* clien
                                                          cellblock_result** answer,
                                                          cellblock_error** error);
 
+/// A list of tools.
 typedef struct cellblock_tools cellblock_tools;
 
+/// All pages, within one deadline.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_list_tools(cellblock_client* client,
                                                          uint64_t timeout_ms,
                                                          cellblock_tools** tools,
                                                          cellblock_error** error);
+/// How many.
 CELLBLOCK_CLIENT_API size_t cellblock_tools_count(const cellblock_tools* tools);
 /// Null beyond the last one. `json`: the whole definition. A tool whose name has a NUL inside
 /// is not among them: it would look like another one.
+///@{
 CELLBLOCK_CLIENT_API const char* cellblock_tools_name(const cellblock_tools* tools, size_t index);
 CELLBLOCK_CLIENT_API const char* cellblock_tools_description(const cellblock_tools* tools,
                                                              size_t index);
 CELLBLOCK_CLIENT_API const char* cellblock_tools_json(const cellblock_tools* tools, size_t index);
+///@}
+/// Null is nothing to free.
 CELLBLOCK_CLIENT_API void cellblock_tools_free(cellblock_tools* tools);
 
 /// `arguments`: a JSON object; null: {}. `options` may be null.
@@ -303,6 +334,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_request(cellblock_client* client, 
                                                       const cellblock_call_options* options,
                                                       cellblock_result** result,
                                                       cellblock_error** error);
+/// A message that nobody answers.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_notify(cellblock_client* client, const char* method,
                                                      const char* params, cellblock_error** error);
 
@@ -314,18 +346,20 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_serve(cellblock_client* client, ui
 CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect(cellblock_client* client, unsigned attempts,
                                                         cellblock_error** error);
 
-/// --- bounded results (cellblock/bounds.h) -------------------------------------------------------
+// --- bounded results (cellblock/bounds.h) -------------------------------------------------------
 
+/// As ResultBounds in bounds.h; begins as CELLBLOCK_BOUNDS_INIT.
 typedef struct cellblock_bounds {
-  size_t size;  ///< sizeof(cellblock_bounds)
-  uint64_t max_bytes;
-  uint64_t max_item_bytes;
-  uint64_t max_media_bytes;
-  uint64_t max_items;
-  uint64_t keep_bytes;  ///< how much of each part that is left out can be asked for
-  const char* uri;      ///< told to the model as its name, with "/1", "/2", ...; or null
-  const char* reader;   ///< a tool of the host's that reads on by it; or null
+  size_t size;               ///< sizeof(cellblock_bounds)
+  uint64_t max_bytes;        ///< of all texts
+  uint64_t max_item_bytes;   ///< of one text
+  uint64_t max_media_bytes;  ///< of images, audio and blobs, in base64
+  uint64_t max_items;        ///< blocks, contents or messages
+  uint64_t keep_bytes;       ///< how much of each part that is left out can be asked for
+  const char* uri;           ///< told to the model as its name, with "/1", "/2", ...; or null
+  const char* reader;        ///< a tool of the host's that reads on by it; or null
 } cellblock_bounds;
+/// The gateway's own bounds.
 #define CELLBLOCK_BOUNDS_INIT {sizeof(cellblock_bounds), 40000, 40000, 6291456, 1000, 0, NULL, NULL}
 
 /// A tool's result, made into a valid one within the bounds; the same one again where it is.
@@ -337,11 +371,13 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_bound_result(const cellblock_resul
 
 /// What a bounded result does not say any more: how many parts that is, the beginning of one, as
 /// far as it is kept (null beyond the last), and how many bytes the whole of it has.
+///@{
 CELLBLOCK_CLIENT_API size_t cellblock_result_parts(const cellblock_result* result);
 CELLBLOCK_CLIENT_API const char* cellblock_result_part(const cellblock_result* result, size_t index,
                                                        size_t* size);
 CELLBLOCK_CLIENT_API uint64_t cellblock_result_part_bytes(const cellblock_result* result,
                                                           size_t index);
+///@}
 
 /// Up to `limit` bytes of a text of `size` bytes from `offset`, both moved down to where a
 /// character begins: a pointer into `text`, with no NUL behind it; `*length` 0: there is no more.

@@ -3,6 +3,7 @@
 // NOLINTBEGIN: this is C
 #include "cellblock/cellblock.h"
 
+/// @file
 /// The C interface for a loop of the host's own (poll, epoll, GLib, asyncio, libuv): nothing here
 /// waits, and no thread is started. What connection.h is for C++.
 ///
@@ -31,11 +32,14 @@
 extern "C" {
 #endif
 
+/// Completions, of what has no result, a result, or tools.
+///@{
 typedef void (*cellblock_done_fn)(void* user, cellblock_code code, cellblock_error* error);
 typedef void (*cellblock_result_fn)(void* user, cellblock_code code, cellblock_result* result,
                                     cellblock_error* error);
 typedef void (*cellblock_tools_fn)(void* user, cellblock_code code, cellblock_tools* tools,
                                    cellblock_error* error);
+///@}
 
 /// The client's, and the same as long as it lives, also over reconnecting. -1: it has none (a child
 /// of fork()).
@@ -58,6 +62,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_connect_async(const cellblock_opti
                                                             cellblock_done_fn done, void* user,
                                                             cellblock_client** client,
                                                             cellblock_error** error);
+/// As the function of cellblock.h without `_async`.
+///@{
 CELLBLOCK_CLIENT_API cellblock_code cellblock_attach_async(cellblock_client* client,
                                                            const char* server,
                                                            const cellblock_attach_options* options,
@@ -71,8 +77,10 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_list_tools_async(cellblock_client*
                                                                uint64_t timeout_ms,
                                                                cellblock_tools_fn done, void* user,
                                                                cellblock_error** error);
+///@}
 /// `call`, which may be null: for cellblock_cancel_call(); 0: it has failed already, which its
 /// completion tells.
+///@{
 CELLBLOCK_CLIENT_API cellblock_code
 cellblock_call_tool_async(cellblock_client* client, const char* tool, const char* arguments,
                           const cellblock_call_options* options, cellblock_result_fn done,
@@ -83,6 +91,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_request_async(cellblock_client* cl
                                                             cellblock_result_fn done, void* user,
                                                             uint64_t* call,
                                                             cellblock_error** error);
+///@}
+/// As cellblock_reconnect().
 CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect_async(cellblock_client* client,
                                                               unsigned attempts,
                                                               cellblock_done_fn done, void* user,

@@ -7,6 +7,8 @@
 
 #include "cellblock/error.h"
 
+/// @file
+/// Where an outcome goes.
 namespace cellblock::client {
 
 /// Where the outcome of an asynchronous operation goes: called exactly once. Any function of a
@@ -14,9 +16,13 @@ namespace cellblock::client {
 template <class T>
 class Completion {
  public:
+  /// Empty: may not be called.
+  ///@{
   Completion() = default;
   // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): as functions have it
   Completion(std::nullptr_t) {}
+  ///@}
+  /// Any function of a Result<T>.
   template <class Function>
     requires(!std::is_same_v<std::remove_cvref_t<Function>, Completion> &&
              std::is_invocable_v<std::decay_t<Function>&, Result<T>>)
@@ -25,9 +31,10 @@ class Completion {
       : holder_(
             std::make_unique<Holding<std::decay_t<Function>>>(std::forward<Function>(function))) {}
 
+  /// There is a function.
   explicit operator bool() const noexcept { return holder_ != nullptr; }
 
-  /// There is one.
+  /// Calls the function, which has to be there.
   void operator()(Result<T> outcome) { holder_->call(std::move(outcome)); }
 
  private:

@@ -11,6 +11,7 @@
 #include "cellblock/export.h"
 #include "cellblock/types.h"
 
+/// @file
 /// The face without a loop of its own: one connection to cellblock, for a host that waits itself
 /// (poll, epoll, GLib, Qt, libuv). client.h waits for it; session.h is the same on Asio.
 ///
@@ -39,18 +40,24 @@ inline constexpr std::chrono::milliseconds no_deadline = std::chrono::millisecon
 /// Names a call for cancel().
 enum class CallId : std::uint64_t { none = 0 };
 
+/// A connection that a host waits for itself.
 class CELLBLOCK_CLIENT_API Connection {
  public:
   struct Impl;  ///< the library's own
+  /// Of deadline().
   using TimePoint = std::chrono::steady_clock::time_point;
 
+  /// Does nothing yet: connect() does.
   explicit Connection(Options options);
   /// As close(). Completions that have not run yet run here, or where process() has called what
   /// destroys it, when that returns. Where on_permission destroys it outside of process(), that of
   /// the request it was asked about (`disconnected`) runs inside the call that made the request.
   ~Connection();
+  /// The other one is `disconnected`; what was here is closed.
+  ///@{
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
+  ///@}
 
   /// To wait for, the same as long as the connection lives, also over reconnect(); it stays the
   /// connection's. -1: there is none (a process without free descriptors, where connect() fails; a
@@ -81,12 +88,20 @@ class CELLBLOCK_CLIENT_API Connection {
   /// opened.
   void attach(std::string_view server, const AttachOptions& with,
               std::chrono::milliseconds deadline, Completion<Attached> done);
+  /// `options.stop` ends the wait, and not what the daemon has begun: close() does.
+  void attach(std::string_view server, const AttachOptions& with, const CallOptions& options,
+              Completion<Attached> done);
 
   /// MCP's handshake (revision 2025-11-25). Gives the server's answer as JSON text.
+  ///@{
   void initialize(std::chrono::milliseconds deadline, Completion<std::string> done);
+  void initialize(const CallOptions& options, Completion<std::string> done);
+  ///@}
 
   /// All pages, within one deadline and the bounds of Limits.
   void list_tools(std::chrono::milliseconds deadline, Completion<std::vector<Tool>> done);
+  /// The same; `options` counts for all pages together. Lists make no progress.
+  void list_tools(const CallOptions& options, Completion<std::vector<Tool>> done);
 
   /// `arguments` is a JSON object. When the deadline passes the server is told to stop. Where
   /// progress is wanted the library adds `_meta.progressToken`. CallId::none: it has failed
@@ -94,10 +109,38 @@ class CELLBLOCK_CLIENT_API Connection {
   CallId call_tool(std::string_view tool, std::string_view arguments, const CallOptions& options,
                    Completion<ToolResult> done);
 
+  /// `resources/list`, as list_tools().
+  void list_resources(const CallOptions& options, Completion<std::vector<Resource>> done);
+  /// `resources/templates/list`, as list_tools().
+  void list_resource_templates(const CallOptions& options,
+                               Completion<std::vector<ResourceTemplate>> done);
+  /// `resources/read`: the result as JSON text, for bounded().
+  CallId read_resource(std::string_view uri, const CallOptions& options,
+                       Completion<std::string> done);
+  /// `resources/subscribe`: NoticeHandlers::on_resource_updated hears of changes.
+  CallId subscribe(std::string_view uri, const CallOptions& options, Completion<void> done);
+  /// `resources/unsubscribe`.
+  CallId unsubscribe(std::string_view uri, const CallOptions& options, Completion<void> done);
+
+  /// `prompts/list`, as list_tools().
+  void list_prompts(const CallOptions& options, Completion<std::vector<Prompt>> done);
+  /// `prompts/get`: the result as JSON text, for bounded(). `arguments` is a JSON object of texts.
+  CallId get_prompt(std::string_view prompt, std::string_view arguments, const CallOptions& options,
+                    Completion<std::string> done);
+
+  /// `completion/complete`: the result as JSON text.
+  CallId complete(const ArgumentToComplete& what, const CallOptions& options,
+                  Completion<std::string> done);
+  /// `logging/setLevel`: NoticeHandlers::on_log hears this level and what is graver.
+  CallId set_log_level(LogLevel level, const CallOptions& options, Completion<void> done);
+  /// `ping`: whether the server answers.
+  CallId ping(const CallOptions& options, Completion<void> done);
+
   /// Any other request; `params` is a JSON object. Gives the result as JSON text.
   CallId request(std::string_view method, std::string_view params, const CallOptions& options,
                  Completion<std::string> done);
 
+  /// A message that nobody answers.
   Result<void> notify(std::string_view method, std::string_view params);
 
   /// Completes that call with `cancelled` and tells the server. Nothing, if it has ended already.

@@ -7,10 +7,15 @@
 #include "cellblock/export.h"
 #include "cellblock/result.h"
 
+/// @file
 /// Errors of libcellblock-client, as values: no function of the library throws, except for
 /// std::bad_alloc.
+
+/// The client library in C++.
 namespace cellblock::client {
 
+/// What went wrong, for programs. name_of() is its name, docs/errors.md tells more of what
+/// cellblock answers.
 enum class ErrorCode : std::uint8_t {
   // Before the first byte is exchanged.
   invalid_argument,    ///< the caller's own: no such path, arguments that are not a JSON object
@@ -44,8 +49,9 @@ enum class ErrorCode : std::uint8_t {
 /// "timed_out": stable, for programs and logs.
 CELLBLOCK_CLIENT_API std::string_view name_of(ErrorCode code);
 
+/// What went wrong, for a person and for a program.
 struct Error {
-  ErrorCode code{};
+  ErrorCode code{};  ///< for programs
   /// One sentence, on one line where it is the library's or cellblock's. Where it came from a
   /// server it is not escaped.
   std::string text = {};
@@ -55,9 +61,11 @@ struct Error {
   std::string failure = {};
   std::string advice = {};  ///< what to do about it, or empty: cellblock does not say
 
+  /// All members are the same.
   bool operator==(const Error&) const = default;
 };
 
+/// A value, or why there is none.
 template <class T>
 using Result = Expected<T, Error>;
 

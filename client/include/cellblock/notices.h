@@ -4,9 +4,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "cellblock/export.h"
 #include "cellblock/language.h"
 
+/// @file
 /// What a server says without being asked, read. Texts are untrusted, and not escaped.
 ///
 /// Threads: handlers run on the session's executor (of a Client: on the calling thread, inside
@@ -16,25 +19,45 @@ namespace cellblock::client {
 
 /// Of one call: CallOptions::on_progress. Where it does not rise it is not told.
 struct Progress {
-  double progress = 0;
-  std::optional<double> total = {};
-  std::string message = {};  ///< may be empty
+  double progress = 0;               ///< rises; of `total`, or in units of the server's own
+  std::optional<double> total = {};  ///< none: not known
+  std::string message = {};          ///< may be empty
 };
+/// Hears of the progress of its call.
 using ProgressHandler = std::function<void(const Progress& progress)>;
 
+/// MCP's levels, those of syslog. Of set_log_level(): this one and what is graver.
+enum class LogLevel : std::uint8_t {
+  debug,
+  info,
+  notice,
+  warning,
+  error,
+  critical,
+  alert,
+  emergency,
+};
+
+/// "warning": as MCP writes it.
+CELLBLOCK_CLIENT_API std::string_view name_of(LogLevel level);
+
+/// What a server logs for its clients.
 struct LogMessage {
   std::string level = {};   ///< "warning"; as the server says it
   std::string logger = {};  ///< may be empty
   std::string data = {};    ///< JSON text of any type
 };
 
+/// A list that a server may change.
 enum class ListKind : std::uint8_t { tools, resources, prompts };
 
 /// Those without a handler reach Options::on_notification alone, which hears of all.
 struct NoticeHandlers {
+  /// Of set_log_level() and graver.
   std::function<void(const LogMessage& message)> on_log = {};
   /// What was listed before may be out of date.
   std::function<void(ListKind list)> on_list_changed = {};
+  /// Of a resource that was subscribed to: read it again.
   std::function<void(const std::string& uri)> on_resource_updated = {};
 };
 

@@ -10,6 +10,7 @@
 #include "cellblock/export.h"
 #include "cellblock/language.h"
 
+/// @file
 /// What the host program lets its model do, decided before anything leaves the library.
 ///
 /// This protects the user from the model. It does not protect the servers from the host: what a
@@ -31,8 +32,8 @@ enum class CallKind : std::uint8_t { tool, resource, prompt, other };
 struct CallToApprove {
   std::string server =
       {};  ///< as it was attached; empty: all as one, where names are `SERVER__NAME`
-  CallKind kind = CallKind::other;
-  std::string method = {};     ///< "tools/call"
+  CallKind kind = CallKind::other;  ///< which of the names `name` is
+  std::string method = {};          ///< "tools/call"
   std::string name = {};       ///< of the tool or prompt, the URI of the resource, else the method
   std::string arguments = {};  ///< of a tool or prompt: JSON as it stands in `params`; else empty
   std::string params = {};     ///< a JSON object
@@ -41,23 +42,27 @@ struct CallToApprove {
 
 /// `reason` is told to whoever made the call, and of an `ask` to the approval handler.
 struct Decision {
-  Verdict verdict = Verdict::deny;
-  std::string reason = {};
+  Verdict verdict = Verdict::deny;  ///< what happens to the request
+  std::string reason = {};          ///< may be empty
 
+  /// One of each verdict.
+  ///@{
   static Decision allow() { return {.verdict = Verdict::allow}; }
   static Decision ask(std::string why = {}) { return {Verdict::ask, std::move(why)}; }
   static Decision deny(std::string why = {}) { return {Verdict::deny, std::move(why)}; }
+  ///@}
 };
 
 /// About requests of one kind. Names are compared as bytes, as the model says them.
 struct PermissionRule {
-  std::string server = {};  ///< as it was attached; empty: whichever
-  CallKind kind = CallKind::tool;
-  std::string name = "*";  ///< exact, or a beginning and `*`
-  Verdict verdict = Verdict::ask;
-  std::string reason = {};
+  std::string server = {};         ///< as it was attached; empty: whichever
+  CallKind kind = CallKind::tool;  ///< which requests
+  std::string name = "*";          ///< exact, or a beginning and `*`
+  Verdict verdict = Verdict::ask;  ///< what happens to them
+  std::string reason = {};         ///< told with it; may be empty
 };
 
+/// What is let through, asked about and denied.
 struct PermissionRules {
   std::vector<PermissionRule> rules = {};  ///< in any order: the strictest that applies decides
   Verdict otherwise = Verdict::allow;      ///< where none does
@@ -73,9 +78,11 @@ using PermissionHandler = std::function<Decision(const CallToApprove& call)>;
 /// over: then nothing happens. `ask` is no answer, and denies.
 class CELLBLOCK_CLIENT_API ApprovalAnswer {
  public:
-  struct Impl;
+  struct Impl;  ///< the library's own
+  /// The library's own: hosts are handed one.
   explicit ApprovalAnswer(std::shared_ptr<Impl> impl);
 
+  /// Decides.
   void operator()(Decision decision) const;
 
  private:

@@ -12,6 +12,7 @@
 #include <expected>  // std::unexpected becomes a result as well
 #endif
 
+/// @file
 /// A value or an error, as std::expected of C++23 has it, for C++20. Its layout is the library's
 /// own, so a program and the library need not agree about the version of the language.
 namespace cellblock::client {
@@ -20,10 +21,14 @@ namespace cellblock::client {
 template <class E>
 class Unexpected {
  public:
+  /// Takes the error.
   explicit Unexpected(E error) : error_(std::move(error)) {}
 
+  /// What it was made of.
+  ///@{
   const E& error() const& noexcept { return error_; }
   E&& error() && noexcept { return std::move(error_); }
+  ///@}
 
  private:
   E error_;
@@ -32,6 +37,7 @@ class Unexpected {
 /// What Expected::value() throws where there is an error. `*result` checks nothing.
 class BadExpectedAccess : public std::exception {
  public:
+  /// One sentence, the same for all.
   const char* what() const noexcept override { return "a result without a value was asked for it"; }
 };
 
@@ -49,6 +55,7 @@ inline constexpr bool is_expected = false;
 
 }  // namespace detail
 
+/// A value of T or an error of E; every member is as std::expected has it.
 template <class T, class E>
 class [[nodiscard]] Expected {
   using Stored = std::conditional_t<std::is_void_v<T>, detail::NoValue, T>;
@@ -58,6 +65,8 @@ class [[nodiscard]] Expected {
       !detail::ErrorHolder<U, E> && std::is_constructible_v<Stored, U>;
 
  public:
+  /// As std::expected has it.
+  ///@{
   using value_type = T;
   using error_type = E;
 
@@ -101,10 +110,15 @@ class [[nodiscard]] Expected {
   }
   ~Expected() { drop(); }
 
+  ///@}
+  /// Whether it is a value.
+  ///@{
   bool has_value() const noexcept { return has_value_; }
   explicit operator bool() const noexcept { return has_value_; }
+  ///@}
 
-  /// Of a result that has a value.
+  /// Of a result that has a value: nothing is checked.
+  ///@{
   Stored& operator*() & noexcept
     requires(!std::is_void_v<T>)
   {
@@ -134,11 +148,18 @@ class [[nodiscard]] Expected {
     return &value_;
   }
 
+  ///@}
+
   /// Throws BadExpectedAccess where there is none.
+  ///@{
   decltype(auto) value() & { return *checked(*this); }
   decltype(auto) value() const& { return *checked(*this); }
   decltype(auto) value() && { return *std::move(checked(*this)); }
 
+  ///@}
+
+  /// The value, or something else.
+  ///@{
   template <class U>
   T value_or(U&& otherwise) const&
     requires(!std::is_void_v<T>)
@@ -150,13 +171,16 @@ class [[nodiscard]] Expected {
       requires(!std::is_void_v<T>) {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
       }
+      ///@}
 
       /// Of a result that has none.
+      ///@{
       E& error() & noexcept {
     return error_;
   }
   const E& error() const& noexcept { return error_; }
   E&& error() && noexcept { return std::move(error_); }
+  ///@}
 
  private:
   template <class Self>
@@ -184,7 +208,9 @@ class [[nodiscard]] Expected {
 template <class T, class E>
 inline constexpr bool detail::is_expected<Expected<T, E>> = true;
 
-// Both are deduced: nothing is made a result in order to be compared.
+/// Whether both have the same value or the same error. Both are deduced: nothing is made a result
+/// in order to be compared.
+///@{
 template <class T, class E>
 bool operator==(const Expected<T, E>& a, const Expected<T, E>& b) {
   if (a.has_value() != b.has_value()) return false;
@@ -200,5 +226,6 @@ template <class T, class E, class U>
 bool operator==(const Expected<T, E>& a, const U& b) {
   return a && *a == b;
 }
+///@}
 
 }  // namespace cellblock::client

@@ -8,10 +8,12 @@
 #include "cellblock/error.h"
 #include "cellblock/export.h"
 
+/// @file
 /// What a server asks of this host: sampling, elicitation, roots. Such requests arrive only if the
 /// administrator allows them and Options::capabilities declares them. Texts are untrusted.
 namespace cellblock::client {
 
+/// A question of a server.
 struct ServerRequest {
   std::string method = {};  ///< "elicitation/create"
   std::string params = {};  ///< a JSON object, or empty
@@ -23,9 +25,11 @@ struct ServerRequest {
 /// happens.
 class CELLBLOCK_CLIENT_API RequestAnswer {
  public:
-  struct Impl;
+  struct Impl;  ///< the library's own
+  /// The library's own: hosts are handed one.
   explicit RequestAnswer(std::shared_ptr<Impl> impl);
 
+  /// Answers.
   void operator()(Result<std::string> answer) const;
 
   /// Nobody has answered, and the server still waits: it may have taken its question back, or the
