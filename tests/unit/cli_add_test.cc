@@ -394,6 +394,16 @@ TEST(Imports, GetNoVariableOfOursUnlessItIsNamed) {
   EXPECT_TRUE(named->declared.variables.front().secret);
 }
 
+TEST(ImportedServer, ThatIsReachedByANameHasTheRangesThatAreNamedForItAlone) {
+  const ImportedAccess access{.ranges = {"10.0.0.0/8:80", "Far=192.168.0.0/16:80"}};
+  const auto ranges_of = [&](const std::string& name) {
+    const auto added = imported_server({.name = name, .url = "http://intranet/mcp"}, access);
+    return added ? added->declared.named_ranges.for_names : std::vector<std::string>{"none"};
+  };
+  EXPECT_THAT(ranges_of("Far"), ElementsAre("192.168.0.0/16:80"));
+  EXPECT_THAT(ranges_of("Near"), IsEmpty());
+}
+
 TEST_F(InstalledTree, IsRefusedBeyondTwoGibibytes) {
   EXPECT_TRUE(check_bounds(tree_));
   directory_.write("tree/large", "", 0644);

@@ -218,43 +218,6 @@ TEST(DestroyedConnection, InItsOwnCompletionHasTheRestRunBehindIt) {
   EXPECT_THAT(order, ElementsAre("destroyed", "cancelled"));
 }
 
-// Inside process(), and where nothing will call that again.
-TEST(DestroyedConnection, WhileAskedForPermissionCompletesThatCallAndTheOthersOnce) {
-  for (const bool is_processing : {true, false}) {
-    FakeGateway gateway([](FakeConnection& peer) {
-      while (peer.read_line()) {
-      }
-    });
-    auto options = options_for(gateway);
-    std::unique_ptr<Connection> connection;
-    std::vector<std::string> ends;
-    options.on_permission = [&](const CallToApprove& call) {
-      if (call.name == "last") connection.reset();
-      return Decision::allow();
-    };
-    connection = std::make_unique<Connection>(std::move(options));
-    const auto call = [&](const char* tool) {
-      connection->call_tool(tool, "{}", {}, [&ends, tool](const Result<ToolResult>& result) {
-        ends.push_back(std::string(tool) + " " + std::string(name_of(result.error().code)));
-      });
-    };
-    bool is_connected = false;
-    connection->connect([&](const Result<void>&) {
-      is_connected = true;
-      call("first");
-      if (is_processing) call("last");
-    });
-    while (connection && !is_connected) {
-      pollfd waited{.fd = connection->descriptor(), .events = POLLIN, .revents = 0};
-      (void)::poll(&waited, 1, -1);
-      ASSERT_TRUE(connection->process());
-    }
-    if (!is_processing) call("last");
-    EXPECT_FALSE(connection);
-    EXPECT_THAT(ends, ElementsAre("first cancelled", "last disconnected"));
-  }
-}
-
 TEST(MovedFromConnection, IsDisconnectedAndHasNothingToWaitFor) {
   Connection connection(Options{});
   const Connection other = std::move(connection);

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -6,11 +7,15 @@
 #include <boost/asio/post.hpp>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cellblock/cellblock.h"
 #include "cellblock/client.h"
+#include "cellblock/connection.h"
 #include "cellblock/session.h"
 #include "tests/unit/fake_gateway.h"
 
@@ -231,6 +236,44 @@ TEST(HandlerThatDestroys, ItsSessionEndsEveryCallOnce) {
   });
   context.run();
   EXPECT_THAT(ends, ElementsAre(ErrorCode::cancelled));
+}
+
+// Inside process(), and where nothing will call that again.
+TEST(HandlerThatDestroys, ItsConnectionWhileAskedForPermissionCompletesEveryCallOnce) {
+  for (const bool is_processing : {true, false}) {
+    FakeGateway gateway([](FakeConnection& peer) {
+      while (peer.read_line()) {
+      }
+    });
+    Options options;
+    options.socket = gateway.path();
+    std::unique_ptr<Connection> connection;
+    std::vector<std::string> ends;
+    options.on_permission = [&](const CallToApprove& call) {
+      if (call.name == "last") connection.reset();
+      return Decision::allow();
+    };
+    connection = std::make_unique<Connection>(std::move(options));
+    const auto call = [&](const char* tool) {
+      connection->call_tool(tool, "{}", {}, [&ends, tool](const Result<ToolResult>& result) {
+        ends.push_back(std::string(tool) + " " + std::string(name_of(result.error().code)));
+      });
+    };
+    bool is_connected = false;
+    connection->connect([&](const Result<void>&) {
+      is_connected = true;
+      call("first");
+      if (is_processing) call("last");
+    });
+    while (connection && !is_connected) {
+      pollfd waited{.fd = connection->descriptor(), .events = POLLIN, .revents = 0};
+      (void)::poll(&waited, 1, -1);
+      ASSERT_TRUE(connection->process());
+    }
+    if (!is_processing) call("last");
+    EXPECT_FALSE(connection);
+    EXPECT_THAT(ends, ElementsAre("first cancelled", "last disconnected"));
+  }
 }
 
 TEST(HandlerThatDestroys, ItsSessionWhileAskedForPermissionCompletesTheCallOnce) {

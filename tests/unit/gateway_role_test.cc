@@ -3,11 +3,12 @@
 
 #include "tests/unit/session_rig.h"
 
-/// A session that narrows itself to a role.
+/// A session that narrows itself to a role, and keeps what it has attached to.
 namespace cellblock::gateway::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class RoleTest : public SessionTest {
@@ -63,6 +64,26 @@ TEST_F(RoleTest, KeepsTheRoleThatItHasTaken) {
   EXPECT_EQ(error(), "not_allowlisted") << "who was one is one";
   attach(R"(,"role":"coder")");
   EXPECT_EQ(error(), "denied");
+}
+
+TEST_F(RoleTest, KeepsTheRulesOfItsServerWhereItIsRefusedAnother) {
+  Server other = config_.servers[0];
+  other.name = "others";
+  other.rules = {short_form({1000}, {}, {{"write_", true}})};
+  config_.servers.push_back(other);
+  attach_and_run();
+  for (const char* more : {"", R"(,"role":"coder")", R"(,"tools":"search")"}) {
+    host_says(R"({"jsonrpc":"2.0","id":7,"method":"cellblock/attach","params":{"server":"others")" +
+              std::string(more) + "}}");
+    EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("attached already"));
+    host_says(R"({"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"read_a"}})");
+    EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "read_a");
+    server_answers(R"({"content":[]})");
+    effects_.cell.clear();
+    host_says(R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write_a"}})");
+    EXPECT_THAT(effects_.cell, IsEmpty());
+  }
+  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
 }
 
 TEST_F(RoleTest, NamesTheRoleAsAText) {

@@ -44,26 +44,6 @@ TEST_F(SessionTest, StartsNothingForAWorkspaceThatIsNoDirectory) {
   EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
 }
 
-TEST_F(SessionTest, KeepsTheRulesOfItsServerWhereItIsRefusedAnother) {
-  Server other = config_.servers[0];
-  other.name = "others";
-  other.rules = {short_form({1000}, {}, {{"write_", true}})};
-  config_.servers.push_back(other);
-  attach_and_run();
-  for (const char* more : {"", R"(,"role":"admin")", R"(,"tools":"search")"}) {
-    host_says(R"({"jsonrpc":"2.0","id":7,"method":"cellblock/attach","params":{"server":"others")" +
-              std::string(more) + "}}");
-    EXPECT_THAT(effects_.last_to_host().dump(), HasSubstr("attached already"));
-    host_says(R"({"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"read_a"}})");
-    EXPECT_EQ(effects_.last_to_cell()["params"]["name"], "read_a");
-    server_answers(R"({"content":[]})");
-    effects_.cell.clear();
-    host_says(R"({"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write_a"}})");
-    EXPECT_THAT(effects_.cell, IsEmpty());
-  }
-  EXPECT_THAT(effects_.did, ElementsAre("start_cell"));
-}
-
 TEST_F(SessionTest, DoesNotTakeTheEndOfAProbeForOneOfItsServer) {
   attach(R"(,"probe":true)");
   EXPECT_THAT(effects_.did, ElementsAre("start_probe"));

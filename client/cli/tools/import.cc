@@ -91,6 +91,7 @@ Exit hand_out(const Context& context, const std::string& output,
 
 std::vector<std::string> names_of(const std::vector<DeclaredServer>& servers) {
   std::vector<std::string> names;
+  names.reserve(servers.size());
   for (const auto& server : servers) names.push_back(server.name);
   return names;
 }
