@@ -71,8 +71,10 @@ class Session {
 
   ///@}
 
+  /// As Asio's objects name it.
+  using executor_type = boost::asio::any_io_executor;
   /// On which completions and handlers run.
-  boost::asio::any_io_executor get_executor() const { return executor_; }
+  executor_type get_executor() const { return executor_; }
 
   /// The operation of Connection that has this name, for a completion token.
   ///@{
