@@ -148,9 +148,8 @@ std::string entry_changes(const Origin& origin, const std::string& directory) {
   const auto after = start_words(origin, directory);
   if (before == after || before.empty() || after.empty()) return {};
   return fmt::format(
-      "its {} is now started by \"{}\", before by \"{}\": `command` in the declaration stays as it "
-      "is "
-      "but for its directory\n",
+      "its {} is now started by \"{}\", before by \"{}\": in the declaration, `command` gets "
+      "its new directory, and stays as it is otherwise\n",
       origin.registry == Registry::image ? "image" : "bundle",
       safe_line(fmt::format("{}", fmt::join(after, " "))),
       safe_line(fmt::format("{}", fmt::join(before, " "))));
@@ -214,6 +213,14 @@ Result<void> remove_versions(const std::string& directory) {
 
 namespace {
 
+std::string changes_of(const Origin& origin, const InstalledVersion& version, const Names& listed,
+                       const Trial& trial) {
+  return fmt::format("{} -> {}\n{}{}{}{}", origin.version, version.version(),
+                     entry_changes(origin, version.directory()),
+                     setting_changes(origin, version.directory()), tool_changes(listed, trial),
+                     refused_lines(trial));
+}
+
 // Of the version that is to be installed.
 Result<PackageInstaller> installer_of(const Work& work, const Origin& origin,
                                       const std::string& bundle) {
@@ -237,6 +244,18 @@ std::string nothing_to_install(const Origin& origin, const std::string& server,
   return fmt::format("is a bundle: `cellblock update {} FILE` takes a newer one", server);
 }
 
+// None: it is the one that runs now.
+Result<std::optional<InstalledVersion>> install_other(const Work& work, const std::string& server,
+                                                      const Origin& origin,
+                                                      const std::string& bundle) {
+  const auto installer = CELLBLOCK_TRY(installer_of(work, origin, bundle));
+  tell(work.context,
+       fmt::format("{}: installing the {} {}", server,
+                   bundle.empty() ? "newest" : "other version of", safe_line(origin.package)));
+  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
+  return install_version(work, server, origin, package_of(origin), installer, scripts);
+}
+
 }  // namespace
 
 Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
@@ -246,13 +265,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   if (auto why = nothing_to_install(origin, server, options.bundle); !why.empty()) {
     return UpdateOutcome{std::move(why)};
   }
-  const auto installer = CELLBLOCK_TRY(installer_of(work, origin, options.bundle));
-  tell(work.context, fmt::format("{}: installing the {} {}", server,
-                                 options.bundle.empty() ? "newest" : "other version of",
-                                 safe_line(origin.package)));
-  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version =
-      CELLBLOCK_TRY(install_version(work, server, origin, package_of(origin), installer, scripts));
+  auto version = CELLBLOCK_TRY(install_other(work, server, origin, options.bundle));
   if (!version) {
     return UpdateOutcome{fmt::format("{} is {}", origin.version,
                                      options.bundle.empty() ? "the newest" : "installed already")};
@@ -261,10 +274,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   if (!options.bundle.empty()) change.origin.command = {options.bundle};
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
   const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
-  tell(work.context, fmt::format("{}: {} -> {}\n{}{}{}{}", server, origin.version,
-                                 version->version(), entry_changes(origin, version->directory()),
-                                 setting_changes(origin, version->directory()),
-                                 tool_changes(listed, trial), refused_lines(trial)));
+  tell(work.context, fmt::format("{}: {}", server, changes_of(origin, *version, listed, trial)));
   CELLBLOCK_CHECK(ask_for(work, server, options.agrees, interruption));
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();
