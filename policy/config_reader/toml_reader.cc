@@ -11,9 +11,9 @@
 namespace cellblock {
 namespace {
 
-class Scanner {
+class KeyDepthScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit KeyDepthScanner(std::string_view text) : text_(text) {}
 
   std::optional<Place> run() {
     while (at_ < text_.size()) {
@@ -85,7 +85,9 @@ class Scanner {
 
 }  // namespace
 
-std::optional<Place> find_too_deep_key(std::string_view text) { return Scanner(text).run(); }
+std::optional<Place> find_too_deep_key(std::string_view text) {
+  return KeyDepthScanner(text).run();
+}
 
 namespace {
 

@@ -65,7 +65,7 @@ inBothModes(publish, ({ registry, place }) => {
     const [version] = fs.readdirSync(path.join(place.servers, 'made')).filter((name) => name !== 'origin.json');
     const kept = [...filesBelow(path.join(place.servers, 'made')), ...filesBelow(place.configuration)];
     assert.ok(kept.length > 3 && version);
-    for (const file of kept) assert.doesNotMatch(fs.readFileSync(file, 'latin1'), /hush/, file);
+    for (const file of kept) assert.ok(!fs.readFileSync(file, 'latin1').includes(token), file);
     assert.deepEqual(place.remains('made'), []);
     if (!place.isSystem) await place.start();
     assert.doesNotMatch(textOf(await place.call('made', 'environment')), /hush|NPM_CREDENTIALS|npm_config/);

@@ -56,10 +56,12 @@ struct Change {
 
 Result<std::string> moved_text(const std::string& text, const Origin& from,
                                const std::string& directory) {
-  return moved(text, {.from = from.directory,
-                      .to = directory,
-                      .old_script = CELLBLOCK_TRY(script_in(from.directory, from)),
-                      .new_script = CELLBLOCK_TRY(script_in(directory, from))});
+  MovedProgram program{.from = from.directory,
+                       .to = directory,
+                       .old_script = CELLBLOCK_TRY(script_in(from.directory, from)),
+                       .new_script = CELLBLOCK_TRY(script_in(directory, from))};
+  if (program.new_script.empty()) program.old_script.clear();
+  return moved(text, program);
 }
 
 // "1.2.3-67a4adf5" ends with the digest of a lock file.

@@ -124,6 +124,7 @@ Result<std::string> taken_value(const BundleSetting& setting, const std::string&
 
 std::string keys_of(const std::vector<BundleSetting>& settings) {
   std::vector<std::string> keys;
+  keys.reserve(settings.size());
   for (const auto& setting : settings) keys.push_back(safe_line(setting.key));
   return keys.empty() ? std::string("nothing") : fmt::format("{}", fmt::join(keys, ", "));
 }

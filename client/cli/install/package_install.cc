@@ -242,7 +242,7 @@ std::string secret_table(const PackageInstaller& installer, const std::string& d
   if (installer.secrets.empty()) return {};
   std::string text = fmt::format("\n[server.{}.secret_files]\n", with_network);
   for (const auto& [name, value] : installer.secrets) {
-    text += fmt::format("{} = {}\n", name, toml_text(directory + "/" + name));
+    text += fmt::format("{} = {}\n", name, toml_text(fmt::format("{}/{}", directory, name)));
   }
   return text;
 }

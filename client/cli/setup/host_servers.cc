@@ -13,12 +13,16 @@
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
 #include "client/cli/import/machine_view.h"
+#include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
 namespace {
 
 Result<std::vector<HostEntry>> entries_in(const std::string& file) {
-  return host_entries(CELLBLOCK_TRY(own_file(file)));
+  const auto text = CELLBLOCK_TRY(own_file(file));
+  auto entries = host_entries(text);
+  if (entries) return entries;
+  return fail(fmt::format("{}: {}", safe_line(file), entries.error().text));
 }
 
 // Those that cellblock has become `cellblock connect` later.
