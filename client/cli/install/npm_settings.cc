@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "client/cli/common/program_start.h"
 #include "client/cli/import/bounded_file.h"
@@ -122,13 +124,28 @@ Result<void> add_registries(const Npm& npm, const std::string& package, NpmSetti
 }
 
 // Nobody but npm in the cell that has a network reads it.
-void add_credentials(const NpmSettings& settings, PackageInstaller& installer) {
-  if (settings.credentials.empty()) return;
-  constexpr const char* name = "NPM_CREDENTIALS";
-  installer.secrets.emplace_back(name, settings.credentials);
-  for (auto& [variable, value] : installer.variables) {
-    if (variable == "npm_config_userconfig") value = fmt::format("/run/secrets/{}", name);
-  }
+constexpr const char* credentials_file = "NPM_CREDENTIALS";
+
+std::vector<std::pair<std::string, std::string>> variables_for(const NpmSettings& settings) {
+  const auto credentials = fmt::format("/run/secrets/{}", credentials_file);
+  std::vector<std::pair<std::string, std::string>> variables{
+      {"CELL_NPM", settings.npm},
+      {"npm_config_registry", settings.others.empty() ? settings.registry : settings.others},
+      {"npm_config_userconfig", settings.credentials.empty() ? "/dev/null" : credentials},
+      {"npm_config_globalconfig", "/nowhere"},
+      {"npm_config_audit", "false"},
+      {"npm_config_fund", "false"},
+      {"npm_config_update_notifier", "false"},
+      {"npm_config_loglevel", "error"},
+      {"npm_config_fetch_retries", "2"},
+      {"npm_config_fetch_retry_mintimeout", "500"},
+      {"npm_config_fetch_retry_maxtimeout", "5000"}};
+  if (!settings.cafile.empty()) variables.emplace_back("npm_config_cafile", settings.cafile);
+  if (settings.proxy.empty()) return variables;
+  variables.emplace_back("npm_config_https_proxy", settings.proxy);
+  variables.emplace_back("npm_config_proxy", settings.proxy);
+  variables.emplace_back("npm_config_noproxy", settings.unproxied);
+  return variables;
 }
 
 }  // namespace
@@ -151,7 +168,6 @@ Result<NpmSettings> npm_settings(const std::string& package) {
 }
 
 Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
-  const auto& usual = settings.others.empty() ? settings.registry : settings.others;
   PackageInstaller installer{.reaches = settings.others.empty()
                                             ? settings.registry
                                             : settings.registry + " and " + settings.others,
@@ -161,35 +177,18 @@ Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
                              .profile = "node",
                              .lock = "package-lock.json",
                              .read = settings.read,
-                             .variables = {{"CELL_NPM", settings.npm},
-                                           {"npm_config_registry", usual},
-                                           {"npm_config_userconfig", "/dev/null"},
-                                           {"npm_config_globalconfig", "/nowhere"},
-                                           {"npm_config_audit", "false"},
-                                           {"npm_config_fund", "false"},
-                                           {"npm_config_update_notifier", "false"},
-                                           {"npm_config_loglevel", "error"},
-                                           {"npm_config_fetch_retries", "2"},
-                                           {"npm_config_fetch_retry_mintimeout", "500"},
-                                           {"npm_config_fetch_retry_maxtimeout", "5000"}},
+                             .variables = variables_for(settings),
                              .has_scripts = true};
   for (const auto& path : settings.read) {
     if (path != settings.cafile) installer.runtime_paths.push_back(path);
   }
-  if (!settings.cafile.empty()) {
-    installer.variables.emplace_back("npm_config_cafile", settings.cafile);
+  if (!settings.credentials.empty()) {
+    installer.secrets.emplace_back(credentials_file, settings.credentials);
   }
-  add_credentials(settings, installer);
   CELLBLOCK_CHECK(add_registry_rules(settings.registry, installer.egress));
-  if (!settings.others.empty()) {
-    CELLBLOCK_CHECK(add_registry_rules(settings.others, installer.egress));
+  for (const auto& url : {settings.others, settings.proxy}) {
+    if (!url.empty()) CELLBLOCK_CHECK(add_registry_rules(url, installer.egress));
   }
-  if (settings.proxy.empty()) return installer;
-  CELLBLOCK_CHECK(add_registry_rules(settings.proxy, installer.egress));
-  for (const char* name : {"npm_config_https_proxy", "npm_config_proxy"}) {
-    installer.variables.emplace_back(name, settings.proxy);
-  }
-  installer.variables.emplace_back("npm_config_noproxy", settings.unproxied);
   return installer;
 }
 
