@@ -15,22 +15,22 @@ constexpr std::array<EventKind, 18> event_kinds{{
     {"log_closed", "process", "end", application_lifecycle, 4},
     {"session_opened", "session", "start", authentication, 1},
     {"session_closed", "session", "end", authentication, 2},
-    {"attach", "api", "access", api_activity, 99},
-    {"label", "session", "info", api_activity, 99},
-    {"call", "api", "access", api_activity, 99},
-    {"call_ended", "api", "end", api_activity, 99},
-    {"refused", "api", "access", api_activity, 99},
+    {"attach", "api", "access", api_activity, ocsf_other},
+    {"label", "session", "info", api_activity, ocsf_other},
+    {"call", "api", "access", api_activity, ocsf_other},
+    {"call_ended", "api", "end", api_activity, ocsf_other},
+    {"refused", "api", "access", api_activity, ocsf_other},
     {"denied", "intrusion_detection", "info", kernel_activity, 4},
     {"cell_started", "process", "start", process_activity, 1},
     {"cell_ended", "process", "end", process_activity, 2},
     {"egress", "network", "connection", network_activity, 6},
     {"pin", "configuration", "change", api_activity, 3},
-    {"approval", "api", "admin", api_activity, 99},
+    {"approval", "api", "admin", api_activity, ocsf_other},
     {"switched", "configuration", "change", api_activity, 3},
     {"flow", "intrusion_detection", "info", detection_finding, 1},
     {"finding", "intrusion_detection", "info", detection_finding, 1},
 }};
-constexpr EventKind unknown_kind{"", "api", "info", api_activity, 99};
+constexpr EventKind unknown_kind{"", "api", "info", api_activity, ocsf_other};
 
 }  // namespace
 

@@ -20,12 +20,15 @@ enum class OcsfClass : std::uint16_t {
   api_activity = 6003,
 };
 
+/// The activity_id of what a class has no number for.
+inline constexpr std::uint8_t ocsf_other = 99;
+
 struct EventKind {
   std::string_view kind;          ///< as the log has it
   std::string_view ecs_category;  ///< event.category
   std::string_view ecs_type;      ///< event.type
   OcsfClass ocsf_class = OcsfClass::api_activity;
-  std::uint8_t ocsf_activity = 99;  ///< activity_id of that class; 99: another one
+  std::uint8_t ocsf_activity = ocsf_other;  ///< activity_id of that class
 };
 
 /// A kind that is not known here is one of an administrator's interface.

@@ -137,7 +137,7 @@ std::string ocsf_event(const nlohmann::json& line, const EventOrigin& origin) {
                  {"type_uid", class_number * activities_of_class + activity},
                  {"severity_id", ocsf_severity(kind, line)},
                  {"metadata", ocsf_metadata(line, origin)}};
-  if (activity == 99) event["activity_name"] = event_text(line, "kind");
+  if (activity == ocsf_other) event["activity_name"] = event_text(line, "kind");
   event["status_id"] = std::to_underlying(ocsf_status(line));
   if (const auto reason = event_text(line, "reason"); !reason.empty()) {
     event["status_detail"] = reason;
