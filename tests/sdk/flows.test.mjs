@@ -43,7 +43,7 @@ test('It is refused after both, of another session and another server, and says 
   await web.call('get', {});
   const answer = await web.call('post', {});
   assert.ok(answer.isError);
-  assert.match(answer.content[0].text, /untrusted content came from get of web .* private data from read of notes/);
+  assert.match(answer.content[0].text, /untrusted content came from "get" of web .* private data from "read" of notes/);
   // What sends nothing goes on.
   assert.equal((await notes.call('read', {})).content[0].text, 'notes');
   await Promise.all([notes.client.close(), web.client.close()]);
