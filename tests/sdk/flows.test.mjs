@@ -19,7 +19,7 @@ before(async () => {
   if (process.getuid() === 0) fs.chownSync(secret, 64001, 64001);
   declareMock(daemon, 'notes', { 'tools/call': [{ answer: said('notes') }] }, [...lines, `env_from_file = { KEY = "${secret}" }`]);
   declareMock(daemon, 'web', { 'tools/call': [{ answer: said('page') }] },
-    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], egress = ["post"] }']);
+    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], private = [], egress = ["post"] }']);
   daemon.more = '[flows]\ntrifecta = "deny"\n';
   await daemon.start();
 });

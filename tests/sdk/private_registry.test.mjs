@@ -86,7 +86,7 @@ inBothModes(publish, ({ registry, place }) => {
     assert.equal(added.code, 1);
     assert.match(added.err, /git/);
     assert.deepEqual(corp.asked.slice(before).filter((asked) => asked.includes('elsewhere')), []);
-    assert.deepEqual(place.remains('by-git'), []);
+    assert.deepEqual(place.remains('made', 'running'), []);
   });
 
   test('An update has the token too', async () => {

@@ -106,6 +106,7 @@ Result<std::string> open_value(const std::string& name, AddressBy by) {
 // What its headers were left to be filled in with, and the address that whoever types it means.
 Result<void> add_remote(AddedServer& added, AddressBy by) {
   if (!is_remote(added.declared)) return {};
+  if (by == AddressBy::file) CELLBLOCK_CHECK(check_hosts_of_options(added.declared));
   added.declared = CELLBLOCK_TRY(as_remote(std::move(added.declared)));
   for (auto& variable : added.declared.variables) {
     if (variable.value != "${" + variable.name + "}") continue;
