@@ -260,8 +260,10 @@ TEST(DescribedFile, GetsNoVariableOfOursForAHeaderAndNoPrivateAddressUnlessTheyA
   EXPECT_THAT(open.error().text, HasSubstr("it needs CELLBLOCK_TEST_SECRET: --env"));
   const auto plain = file_with("plain.json", "");
   EXPECT_FALSE(added_server({.server = "x", .command = {plain}}, user));
-  EXPECT_TRUE(
-      added_server({.server = "x", .command = {plain}, .egress = {"10.1.2.3/32:443"}}, user));
+  const auto named =
+      added_server({.server = "x", .command = {plain}, .egress = {"10.1.2.3/32:443"}}, user);
+  ASSERT_TRUE(named.has_value());
+  EXPECT_TRUE(named->is_described) << "so that consent comes before its first start";
 }
 
 // Whoever answers at its address could get a token that is meant for the other host.
