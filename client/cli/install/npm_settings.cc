@@ -165,6 +165,9 @@ Result<PackageInstaller> npm_installer(const NpmSettings& settings) {
                                            {"npm_config_registry", usual},
                                            {"npm_config_userconfig", "/dev/null"},
                                            {"npm_config_globalconfig", "/nowhere"},
+                                           // A package's source in git may name its own git, and
+                                           // has its scripts run, where npm's token is.
+                                           {"npm_config_git", "/nowhere/git"},
                                            {"npm_config_audit", "false"},
                                            {"npm_config_fund", "false"},
                                            {"npm_config_update_notifier", "false"},
