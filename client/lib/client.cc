@@ -11,7 +11,7 @@
 #include "client/connection/call_clock.h"
 #include "client/lib/client_core.h"
 #include "client/lib/kept_for_good.h"
-#include "client/lib/unusable.h"
+#include "client/lib/usable.h"
 #include "policy/base/result.h"
 
 namespace cellblock::client {

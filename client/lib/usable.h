@@ -5,10 +5,19 @@
 #include <utility>
 
 #include "client/lib/connection_core.h"
-#include "client/lib/unusable.h"
 
-/// Whether anything can be done with a connection.
+/// Whether anything can be done with a connection: nothing with one that was moved from, or that a
+/// child of fork() has of its parent.
 namespace cellblock::client {
+
+inline Error moved_from() {
+  return {.code = ErrorCode::disconnected, .text = "it was moved from, and has no connection"};
+}
+
+inline Error of_other_process() {
+  return {.code = ErrorCode::other_process,
+          .text = "the connection was made before fork(), and is the parent's; connect anew"};
+}
 
 inline std::optional<Error> why_unusable(const std::shared_ptr<Connection::Impl>& impl) {
   if (!impl) return moved_from();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "policy/base/trimmed.h"
+
 namespace cellblock {
 namespace {
 
@@ -17,13 +19,6 @@ std::uint64_t odd_number(const std::uint8_t* bytes) {
   std::uint64_t number = 0;
   std::memcpy(&number, bytes, sizeof number);
   return number | 1U;
-}
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view space = " \t\r";
-  const std::size_t first = line.find_first_not_of(space);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(space) - first + 1);
 }
 
 // `take(std::string_view piece)`: the pieces of all lines that are long enough.

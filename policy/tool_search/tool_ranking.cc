@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "policy/base/trimmed.h"
 #include "policy/json/json_text.h"
 #include "policy/tool_search/search_terms.h"
 
@@ -216,13 +217,6 @@ double score_of(const Counted& counted, const Counts& rarities, double mean) {
     score += rarities[i] * count * (saturation + 1) / (count + saturation * norm);
   }
   return score;
-}
-
-std::string_view trimmed(std::string_view words) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = words.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return words.substr(begin, words.find_last_not_of(blanks) - begin + 1);
 }
 
 }  // namespace

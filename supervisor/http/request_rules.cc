@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "policy/base/trimmed.h"
 #include "policy/config/names.h"
 #include "policy/encoding/base64.h"
 #include "policy/mcp/methods.h"
@@ -15,15 +16,9 @@ namespace {
 
 constexpr std::string_view endpoint = "/mcp";
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // "application/json; charset=utf-8" is application/json.
 std::string media_type(std::string_view text) {
-  return lower_case(trimmed(text.substr(0, text.find(';'))));
+  return lower_case(trimmed(text.substr(0, text.find(';')), " \t"));
 }
 
 bool accepts(const Request& request, std::string_view type) {

@@ -11,9 +11,9 @@
 
 #include "client/cli/import/bundle_archive.h"
 #include "client/cli/import/bundle_settings.h"
+#include "client/cli/import/configured_bundle.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/manifest_readers.h"
-#include "client/cli/import/settled_bundle.h"
 #include "supervisor/os/sys.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/import_checks.h"

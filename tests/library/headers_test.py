@@ -69,9 +69,9 @@ int main() {
 
 @functools.cache
 def programs():
-    """Name -> text of each block of the page of which it says that it is whole."""
+    """Name -> text of each block that the page calls a complete program."""
     page = (ROOT / "docs/client-library.md").read_text()
-    return dict(re.findall(r"[Ww]hole: `(\w+\.cc)`\.\n\n```cpp\n(.*?)```", page, re.DOTALL))
+    return dict(re.findall(r"complete (?:first )?program: `(\w+\.cc)`\.\n\n```cpp\n(.*?)```", page, re.DOTALL))
 
 
 def compiled(compiler, text, standard="c++20", language="c++"):

@@ -14,9 +14,9 @@
 #include "client/cli/add/bundle_manifest.h"
 #include "client/cli/add/described_file.h"
 #include "client/cli/import/bundle_settings.h"
+#include "client/cli/import/configured_bundle.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
-#include "client/cli/import/settled_bundle.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::cli {

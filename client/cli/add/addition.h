@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "client/cli/add/added_proposal.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/common/context.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/places.h"
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "client/cli/import/remote_address.h"
+#include "policy/base/trimmed.h"
 
 namespace cellblock::cli {
 namespace {
@@ -194,9 +195,7 @@ std::string answer_in_request(std::string_view head, const ReturnPlace& place) {
 }
 
 std::string answer_in_address(std::string_view text, const ReturnPlace& place) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  text = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+  text = trimmed(text);
   const auto at = text.find(place.path + "?");
   if (!is_address(text) || at == std::string_view::npos) return {};
   return answer_of(text.substr(at), place);

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
 

@@ -14,11 +14,11 @@
 #include "client/cli/common/program_start.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/bundle_archive.h"
+#include "client/cli/import/configured_bundle.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/manifest_readers.h"
 #include "client/cli/import/package_run.h"
 #include "client/cli/import/secret_guess.h"
-#include "client/cli/import/settled_bundle.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tool_rows/import_format.h"
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/import/proposal.h"
 #include "policy/base/result.h"
 

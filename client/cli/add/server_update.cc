@@ -12,11 +12,11 @@
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/authorization.h"
 #include "client/cli/add/bundle_manifest.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/image_config.h"
 #include "client/cli/add/image_proposal.h"
 #include "client/cli/add/remote_authorization.h"
 #include "client/cli/add/running_daemon.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
@@ -150,9 +150,8 @@ std::string entry_changes(const Origin& origin, const std::string& directory) {
   const auto after = start_words(origin, directory);
   if (before == after || before.empty() || after.empty()) return {};
   return fmt::format(
-      "its {} is now started by \"{}\", before by \"{}\": `command` in the declaration stays as it "
-      "is "
-      "but for its directory\n",
+      "its {} is now started by \"{}\", before by \"{}\": in the declaration, `command` gets "
+      "its new directory, and stays as it is otherwise\n",
       origin.registry == Registry::image ? "image" : "bundle",
       safe_line(fmt::format("{}", fmt::join(after, " "))),
       safe_line(fmt::format("{}", fmt::join(before, " "))));
@@ -216,6 +215,14 @@ Result<void> remove_versions(const std::string& directory) {
 
 namespace {
 
+std::string changes_of(const Origin& origin, const InstalledVersion& version, const Names& listed,
+                       const Trial& trial) {
+  return fmt::format("{} -> {}\n{}{}{}{}", origin.version, version.version(),
+                     entry_changes(origin, version.directory()),
+                     setting_changes(origin, version.directory()), tool_changes(listed, trial),
+                     refused_lines(trial));
+}
+
 // Of the version that is to be installed.
 Result<PackageInstaller> installer_of(const Work& work, const Origin& origin,
                                       const std::string& bundle) {
@@ -239,6 +246,18 @@ std::string nothing_to_install(const Origin& origin, const std::string& server,
   return fmt::format("is a bundle: `cellblock update {} FILE` takes a newer one", server);
 }
 
+// None: it is the one that runs now.
+Result<std::optional<InstalledVersion>> install_other(const Work& work, const std::string& server,
+                                                      const Origin& origin,
+                                                      const std::string& bundle) {
+  const auto installer = CELLBLOCK_TRY(installer_of(work, origin, bundle));
+  tell(work.context,
+       fmt::format("{}: installing the {} {}", server,
+                   bundle.empty() ? "newest" : "other version of", safe_line(origin.package)));
+  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
+  return install_version(work, server, origin, package_of(origin), installer, scripts);
+}
+
 }  // namespace
 
 Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
@@ -248,13 +267,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   if (auto why = nothing_to_install(origin, server, options.bundle); !why.empty()) {
     return UpdateOutcome{std::move(why)};
   }
-  const auto installer = CELLBLOCK_TRY(installer_of(work, origin, options.bundle));
-  tell(work.context, fmt::format("{}: installing the {} {}", server,
-                                 options.bundle.empty() ? "newest" : "other version of",
-                                 safe_line(origin.package)));
-  const auto scripts = origin.runs_scripts ? InstallScripts::run : InstallScripts::left_out;
-  auto version =
-      CELLBLOCK_TRY(install_version(work, server, origin, package_of(origin), installer, scripts));
+  auto version = CELLBLOCK_TRY(install_other(work, server, origin, options.bundle));
   if (!version) {
     return UpdateOutcome{fmt::format("{} is {}", origin.version,
                                      options.bundle.empty() ? "the newest" : "installed already")};
@@ -263,10 +276,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
   if (!options.bundle.empty()) change.origin.command = {options.bundle};
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
   const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
-  tell(work.context, fmt::format("{}: {} -> {}\n{}{}{}{}", server, origin.version,
-                                 version->version(), entry_changes(origin, version->directory()),
-                                 setting_changes(origin, version->directory()),
-                                 tool_changes(listed, trial), refused_lines(trial)));
+  tell(work.context, fmt::format("{}: {}", server, changes_of(origin, *version, listed, trial)));
   CELLBLOCK_CHECK(ask_for(work, server, options.agrees, interruption));
   CELLBLOCK_CHECK(carry_out(work, server, change));
   version->keep();

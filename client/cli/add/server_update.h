@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
+#include "client/cli/common/prompt.h"
 #include "policy/base/result.h"
 
 /// Another version of a server that was added, and its end.

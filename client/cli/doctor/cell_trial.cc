@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/install/places.h"
 #include "client/cli/install/private_daemon.h"
 #include "client/cli/install/scratch.h"

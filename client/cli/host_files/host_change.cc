@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/host_files/entry_match.h"
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"

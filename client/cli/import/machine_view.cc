@@ -14,6 +14,7 @@
 
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
+#include "policy/base/trimmed.h"
 
 namespace cellblock::cli {
 namespace {
@@ -45,12 +46,6 @@ std::optional<WheelDescription> description_of(const std::string& directory,
     found = WheelDescription{.directory = entry.path(), .version = name.substr(dash + 1)};
   }
   return found;
-}
-
-std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
 }
 
 std::string chosen_script(const std::vector<std::string>& scripts, const std::string& package) {
@@ -86,7 +81,8 @@ std::vector<std::string> console_scripts(const std::string& entry_points) {
     const auto line = trimmed(raw);
     if (line.starts_with('[')) is_inside = line == "[console_scripts]";
     const auto equals = line.find('=');
-    if (is_inside && equals != std::string::npos) names.push_back(trimmed(line.substr(0, equals)));
+    if (is_inside && equals != std::string::npos)
+      names.emplace_back(trimmed(line.substr(0, equals)));
   }
   return names;
 }

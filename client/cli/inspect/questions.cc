@@ -11,6 +11,7 @@
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/base/result.h"
+#include "policy/base/trimmed.h"
 #include "policy/mcp/methods.h"
 #include "policy/mcp/protocol_words.h"
 
@@ -123,12 +124,6 @@ std::string type_of_field(const FormField& field) {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 std::vector<FormField> form_fields(const Json& requested_schema) {
   std::vector<FormField> fields;

@@ -20,9 +20,6 @@ struct FormField {
   bool required = false;
 };
 
-/// What was typed, without blanks at its ends.
-std::string_view trimmed(std::string_view text);
-
 /// In the order in which the server wrote them; at most 64.
 std::vector<FormField> form_fields(const nlohmann::ordered_json& requested_schema);
 

@@ -1,12 +1,10 @@
 # The server of the cell in which `cellblock add` unpacks an MCP bundle: it reads one zip archive, and nothing else.
-# What it answers is untrusted, like the archive.
+# What it answers is untrusted, like the archive. installer_server.py stands before it.
 
-import json
 import os
 import pathlib
 import shutil
 import stat
-import sys
 import zipfile
 
 BUNDLE = "/bundle/bundle.mcpb"
@@ -14,7 +12,6 @@ TREE = pathlib.Path("/out/tree")
 MOST_ENTRIES = 200_000
 MOST_BYTES = 2 << 30
 MOST_LINK = 4096
-TOOLS = [{"name": "install", "inputSchema": {"type": "object", "properties": {"package": {"type": "string"}}}}]
 
 
 class Refused(Exception):
@@ -71,7 +68,7 @@ def unpack():
             os.symlink(target.decode(), place)
 
 
-def install():
+def install(_package):
     TREE.mkdir(parents=True, exist_ok=True)
     try:
         unpack()
@@ -84,25 +81,4 @@ def install():
     return "", False
 
 
-def send(message):
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
-
-
-def answer(request, method, params):
-    if method == "initialize":
-        information = {"name": "bundle", "version": "1"}
-        send({"id": request, "result": {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
-                                        "serverInfo": information}})
-    elif method == "tools/list":
-        send({"id": request, "result": {"tools": TOOLS}})
-    elif method == "tools/call":
-        output, failed = install()
-        send({"id": request, "result": {"content": [{"type": "text", "text": output}], "isError": failed}})
-    else:
-        send({"id": request, "error": {"code": -32601, "message": "Method not found"}})
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message:
-        answer(message["id"], message["method"], message.get("params", {}))
+serve("bundle", install)

@@ -1,5 +1,5 @@
 # The server of the cell in which `cellblock add` fetches and unpacks an image: it runs skopeo and umoci, and nothing
-# else. What it answers is untrusted, like the image.
+# else. What it answers is untrusted, like the image. installer_server.py stands before it.
 
 import gzip
 import hashlib
@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 
 OUT = pathlib.Path("/out")
@@ -20,8 +19,6 @@ MOST_OUTPUT = 16 * 1024
 MOST_LAYERS = 128
 MOST_CONFIG = 1024 * 1024
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-TEXT = {"type": "string"}
-TOOLS = [{"name": "install", "inputSchema": {"type": "object", "properties": {"package": TEXT}, "required": ["package"]}}]
 
 
 class Failed(Exception):
@@ -175,25 +172,4 @@ def installed(reference):
         return f"the image is not one that can be read: {error!r}", True
 
 
-def send(message):
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
-
-
-def answer(request, method, params):
-    if method == "initialize":
-        information = {"name": "image", "version": "1"}
-        send({"id": request, "result": {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
-                                        "serverInfo": information}})
-    elif method == "tools/list":
-        send({"id": request, "result": {"tools": TOOLS}})
-    elif method == "tools/call":
-        output, failed = installed(params["arguments"]["package"])
-        send({"id": request, "result": {"content": [{"type": "text", "text": output}], "isError": failed}})
-    else:
-        send({"id": request, "error": {"code": -32601, "message": "Method not found"}})
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message:
-        answer(message["id"], message["method"], message.get("params", {}))
+serve("image", installed)

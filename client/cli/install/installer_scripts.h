@@ -5,7 +5,8 @@
 namespace cellblock::cli {
 
 /// npm_installer.mjs, pip_installer.py, image_installer.py and bundle_installer.py as text: MCP
-/// servers that run npm, pip, and skopeo with umoci in a cell, or unpack a bundle there.
+/// servers that run npm, pip, and skopeo with umoci in a cell, or unpack a bundle there. Those in
+/// Python begin with installer_server.py.
 extern const std::string_view npm_installer_script;
 extern const std::string_view pip_installer_script;
 extern const std::string_view image_installer_script;

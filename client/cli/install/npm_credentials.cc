@@ -6,19 +6,13 @@
 #include <array>
 
 #include "client/cli/terminal/terminal_text.h"
+#include "policy/base/trimmed.h"
 
 namespace cellblock::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> credential_ends = {":_authToken", ":_auth", ":username",
                                                              ":_password"};
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 std::string_view without_quotes(std::string_view text) {
   const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
@@ -84,13 +78,13 @@ std::vector<NpmrcEntry> read_npmrc(std::string_view text, const LookUpVariable& 
   std::vector<NpmrcEntry> entries;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
-    const auto line = without_blanks(text.substr(at, end - at));
+    const auto line = trimmed(text.substr(at, end - at));
     at = end + 1;
     const auto equals = line.find('=');
     const bool is_comment = line.starts_with(';') || line.starts_with('#');
     if (is_comment || equals == std::string_view::npos) continue;
-    const auto key = without_blanks(line.substr(0, equals));
-    const auto value = without_quotes(without_blanks(line.substr(equals + 1)));
+    const auto key = trimmed(line.substr(0, equals));
+    const auto value = without_quotes(trimmed(line.substr(equals + 1)));
     entries.push_back(
         {.key = with_variables(key, look_up), .value = with_variables(value, look_up)});
   }

@@ -1,5 +1,5 @@
 # The server of the cell in which `cellblock add` installs a package of PyPI: it runs pip, and nothing else.
-# What it answers is untrusted, like the packages.
+# What it answers is untrusted, like the packages. installer_server.py stands before it.
 
 import compileall
 import errno
@@ -15,8 +15,6 @@ TREE = pathlib.Path("/out/tree")
 REPORT = pathlib.Path("/tmp/report.json")
 MOST_OUTPUT = 16 * 1024
 NO_PROCESS = os.strerror(errno.EAGAIN)
-TEXT = {"type": "string"}
-TOOLS = [{"name": "install", "inputSchema": {"type": "object", "properties": {"package": TEXT}, "required": ["package"]}}]
 
 
 def locked(report):
@@ -52,25 +50,4 @@ def install(package):
     return output, False
 
 
-def send(message):
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
-
-
-def answer(request, method, params):
-    if method == "initialize":
-        information = {"name": "pip", "version": "1"}
-        send({"id": request, "result": {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
-                                        "serverInfo": information}})
-    elif method == "tools/list":
-        send({"id": request, "result": {"tools": TOOLS}})
-    elif method == "tools/call":
-        output, failed = install(params["arguments"]["package"])
-        send({"id": request, "result": {"content": [{"type": "text", "text": output}], "isError": failed}})
-    else:
-        send({"id": request, "error": {"code": -32601, "message": "Method not found"}})
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message:
-        answer(message["id"], message["method"], message.get("params", {}))
+serve("pip", install)

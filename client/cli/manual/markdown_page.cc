@@ -5,6 +5,8 @@
 #include <cctype>
 #include <vector>
 
+#include "policy/base/trimmed.h"
+
 namespace cellblock::cli {
 
 std::string roff(std::string_view text) {
@@ -31,12 +33,6 @@ std::string roff_block(std::string_view text) {
 namespace {
 
 bool is_letter(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0; }
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
 
 // Whether each bracket that it closes was opened in it.
 bool is_balanced(std::string_view text) {

@@ -12,7 +12,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "client/cli/import/bounded_file.h"
 #include "client/connection/fd.h"
@@ -26,17 +28,9 @@ constexpr std::size_t most_asked = 128;
 constexpr std::size_t most_answer = 64U << 10;
 constexpr std::chrono::milliseconds answer_patience{1'000};
 
-std::vector<std::string_view> columns_in(std::string_view line) {
-  std::vector<std::string_view> columns;
-  while (!line.empty()) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string_view::npos) break;
-    line.remove_prefix(begin);
-    const std::size_t end = std::min(line.find(' '), line.size());
-    columns.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-  return columns;
+std::vector<std::string> columns_in(const std::string& line) {
+  std::istringstream columns(line);
+  return {std::istream_iterator<std::string>(columns), {}};
 }
 
 template <class Number>
@@ -59,7 +53,7 @@ bool is_every(std::string_view address) {
   return std::ranges::all_of(address, [](char c) { return c == '0'; });
 }
 
-std::optional<Listener> listener_in(std::string_view line, bool is_ipv6) {
+std::optional<Listener> listener_in(const std::string& line, bool is_ipv6) {
   constexpr std::string_view listening = "0A";
   const auto columns = columns_in(line);
   if (columns.size() < 8 || columns[3] != listening) return std::nullopt;
@@ -76,11 +70,10 @@ std::optional<Listener> listener_in(std::string_view line, bool is_ipv6) {
 
 }  // namespace
 
-std::vector<Listener> listeners_in(std::string_view table, bool is_ipv6) {
+std::vector<Listener> listeners_in(const std::string& proc_net_tcp, bool is_ipv6) {
   std::vector<Listener> listeners;
-  while (!table.empty()) {
-    const std::string_view line = table.substr(0, table.find('\n'));
-    table.remove_prefix(std::min(line.size() + 1, table.size()));
+  std::istringstream table(proc_net_tcp);
+  for (std::string line; std::getline(table, line);) {
     if (const auto listener = listener_in(line, is_ipv6)) listeners.push_back(*listener);
   }
   return listeners;

@@ -19,7 +19,7 @@ struct Listener {
 };
 
 /// In the text of /proc/net/tcp, or tcp6: those on loopback and on all addresses. Pure.
-std::vector<Listener> listeners_in(std::string_view proc_net_tcp, bool is_ipv6);
+std::vector<Listener> listeners_in(const std::string& proc_net_tcp, bool is_ipv6);
 
 /// Each port once.
 std::vector<Listener> listeners_here();

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/host_files/entry_match.h"
 #include "client/cli/host_files/host_change.h"
 #include "client/cli/host_files/host_entries.h"

@@ -6,8 +6,8 @@
 
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/addition.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/described_file.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
 #include "client/cli/add/running_daemon.h"
 #include "client/cli/add/server_update.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"

@@ -9,11 +9,11 @@
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/authorization.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
 #include "client/cli/add/remote_authorization.h"
 #include "client/cli/add/running_daemon.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/table/words.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/doctor/cell_trial.h"
 #include "client/cli/doctor/daemon_checks.h"
 #include "client/cli/doctor/findings_text.h"

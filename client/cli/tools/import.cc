@@ -7,8 +7,8 @@
 
 #include "client/cli/add/add_request.h"
 #include "client/cli/add/addition.h"
-#include "client/cli/add/conversation.h"
 #include "client/cli/common/configuration.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/host_files/host_change.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/bundle_archive.h"

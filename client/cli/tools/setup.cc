@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/add/conversation.h"
 #include "client/cli/common/installation.h"
 #include "client/cli/common/program_start.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/setup/host_servers.h"
-#include "client/cli/setup/own_service.h"
 #include "client/cli/setup/setup_plan.h"
+#include "client/cli/setup/user_service.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"

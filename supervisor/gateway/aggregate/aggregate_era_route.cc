@@ -14,7 +14,7 @@ namespace cellblock::gateway {
 
 namespace {
 
-// What any of them may ask of the host. Each server's own conversation holds it to its own.
+// What any of them may ask of the host. Each server's own upstream holds it to its own.
 ClientFeatures features_of_any(const Config& config, const SessionAccess& access) {
   ClientFeatures any;
   for (std::size_t i = 0; i < config.servers.size(); ++i) {

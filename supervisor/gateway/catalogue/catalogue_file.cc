@@ -1,12 +1,11 @@
 #include "supervisor/gateway/catalogue/catalogue_file.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
+#include "policy/pins/definition.h"
 #include "supervisor/gateway/catalogue/discovery_messages.h"
 #include "supervisor/gateway/message/json_tree.h"
 
@@ -17,27 +16,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "cellblock-catalogue-1";
 
-std::string hex(std::span<const std::uint8_t> bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-std::string digest_of(std::string_view body) {
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(body.data()), body.size(), digest.data());
-  return hex(digest);
-}
-
 std::string first_line(std::string_view body) {
-  return fmt::format("{} {} {}\n", format_name, body.size(), digest_of(body));
+  return fmt::format("{} {} {}\n", format_name, body.size(), hex_of(digest_of(body)));
 }
 
 Json findings_json(const Findings& findings) { return findings.counts; }
 
 Json body_of(const Fingerprint& fingerprint, const KeptCatalogue& kept) {
   const Catalogue& catalogue = kept.catalogue;
-  return {{"fingerprint", hex(fingerprint)},
+  return {{"fingerprint", hex_of(fingerprint)},
           {"era", static_cast<int>(catalogue.era)},
           {"protocol_version", catalogue.protocol_version},
           {"server_info", catalogue.server_info},
@@ -143,7 +130,7 @@ std::optional<KeptCatalogue> read_catalogue_file(std::string_view bytes,
   std::string made_for;
   KeptCatalogue kept;
   const bool good = json.is_object() && read_text(json, "fingerprint", made_for) &&
-                    made_for == hex(fingerprint) && read_introduction_of(json, kept.catalogue) &&
+                    made_for == hex_of(fingerprint) && read_introduction_of(json, kept.catalogue) &&
                     read_lists(json, kept.catalogue) && is_clean(kept.catalogue) &&
                     read_eras(json, kept.eras) && read_findings(json, kept.findings);
   if (!good) return std::nullopt;

@@ -127,7 +127,7 @@ std::string introduction(std::string_view own_id, std::string_view asked) {
 }
 
 // A task outlives the call that began it. Whose it is, and to whom its progress belongs then, each
-// conversation knows from the answer that named it, and drops what is another's.
+// upstream knows from the answer that named it, and drops what is another's.
 bool is_known_above(const Message& message) {
   if (!message.progress_token.empty()) return true;
   return message.method.starts_with(mcp::notification::tasks) && !message.task_ids.empty();

@@ -126,7 +126,7 @@ class ClientMultiplexer {
   /// It refused its `initialize`, or nobody knows what it answered: nobody else is to come here.
   bool is_spent() const { return is_spent_; }
 
-  /// A line that a conversation has let pass.
+  /// A line that an upstream has let pass.
   void from_user(CellUser& user, Slices message);
   void from_cell(std::string_view line, const Message& message, Time now);
   /// Hands out what is answered here.

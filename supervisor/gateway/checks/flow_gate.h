@@ -9,7 +9,7 @@
 #include "supervisor/gateway/checks/call_access.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
-/// What one conversation's calls bring to an agent, and whether they may be made after what it has
+/// What one upstream's calls bring to an agent, and whether they may be made after what it has
 /// read. Pure. See docs/flows.md.
 namespace cellblock::gateway {
 

@@ -12,7 +12,7 @@
 #include "supervisor/gateway/checks/call_access.h"
 #include "supervisor/gateway/checks/pin_book.h"
 
-/// The pins of one server for one conversation: what its host may be shown, and may call. Pure.
+/// The pins of one server for one upstream: what its host may be shown, and may call. Pure.
 namespace cellblock::gateway {
 
 enum class Directory : std::uint8_t { none, handed_in };

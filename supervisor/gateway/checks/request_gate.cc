@@ -27,7 +27,7 @@ bool is_counted(std::string_view method) { return std::ranges::count(counted, me
 //
 // Pins have been asked before (pin_gate.h): what no pin knows is answered as what no rule gives.
 //
-//   pins -> arguments -> redaction -> rates -> (conversation: ask, record, send)
+//   pins -> arguments -> redaction -> rates -> (upstream: ask, record, send)
 std::expected<AdmittedRequest, Failure> RequestGate::pass(const HostRequest& request) {
   AdmittedRequest passage;
   if (auto failure = parts_.pins.refuse_arguments(request.line, request.message)) {

@@ -38,7 +38,7 @@ struct AdmittedRequest {
   CallSlot place;                  ///< until it is answered; while that waits, it may not be sent
 };
 
-/// What the gate of one conversation knows. What it refers to outlives the conversation: what is
+/// What the gate of one upstream knows. What it refers to outlives the upstream: what is
 /// kept of a user belongs to the gateway, what is kept of a session to that.
 struct GateParts {
   const Server& server;

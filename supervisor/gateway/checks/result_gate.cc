@@ -211,7 +211,7 @@ void ResultGate::add_path_advice(const ServerAnswer& answer,
 // no longer found by whoever looks for it, and what is kept to be read on is what may be read at
 // all.
 //
-//   redaction -> advice on declared paths -> bounds -> (conversation: id, size of the line, record,
+//   redaction -> advice on declared paths -> bounds -> (upstream: id, size of the line, record,
 //   host)
 std::expected<Delivery, Failure> ResultGate::pass(const ServerAnswer& answer,
                                                   std::vector<Replacement> edits) {

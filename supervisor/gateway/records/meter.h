@@ -15,7 +15,7 @@
 namespace cellblock::gateway {
 
 /// Counts what this gateway does. Nearly all of it is told by what is recorded for the audit log,
-/// which everything passes; it is counted before the log's sieve sums it up. Without a page it does
+/// which everything passes; it is counted before audit_limiter sums it up. Without a page it does
 /// nothing.
 class Meter {
  public:

@@ -34,7 +34,7 @@ bool asks_users(const Server& server) {
 namespace {
 
 // What we ask the user about goes the way of a server's questions; those of the server itself the
-// conversation still refuses.
+// upstream still refuses.
 BridgedServer bridged(const ServerRouteParts& parts) {
   const Server& server = parts.server();
   const bool is_alone = server.cells == CellSharing::per_session;

@@ -186,7 +186,7 @@ void EraRoute::cell_running(Time now) {
             .outcome = wire::AuditOutcome::ok,
             .reason = revival_purpose});
   }
-  server_route_.lane_running(now);
+  server_route_.era_route_running(now);
   if (host_era_) advance(now);
 }
 
@@ -302,7 +302,7 @@ void EraRoute::lose(const Failure& failure, Time now) {
   server_route_.era_route_lost(*this, failure, now);
 }
 
-// The bridge first: what it answers, it no longer knows when the conversation answers it too, for
+// The bridge first: what it answers, it no longer knows when the upstream answers it too, for
 // the audit log's sake.
 void EraRoute::fail_all(const Failure& failure, Time now) {
   fail_held(failure);

@@ -36,10 +36,10 @@ class EraRoute;
 class EraRouteEffects {
  public:
   /// A whole message, newline included, of the host's era.
-  virtual void lane_says(Slices message) = 0;
-  virtual void lane_running(Time now) = 0;
+  virtual void to_host(Slices message) = 0;
+  virtual void era_route_running(Time now) = 0;
   virtual void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) = 0;
-  virtual void lane_answered(Time now) = 0;
+  virtual void era_route_answered(Time now) = 0;
 
  protected:
   ~EraRouteEffects() = default;
@@ -184,15 +184,15 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   std::uint64_t last_cell_ = 0;
   bool running_ = false;
   bool open_ = false;
-  std::unique_ptr<Alarm> call_alarm_;  ///< before the conversation, whose end may still ask for it
+  std::unique_ptr<Alarm> call_alarm_;  ///< before the upstream, whose end may still ask for it
   std::optional<Upstream> upstream_;
   Traffic past_;  ///< of cells before this one
 
   std::unique_ptr<Bridge> bridge_;
   std::unique_ptr<Alarm> alarm_;  ///< the bridge's
-  Relay<Relayed> relay_;          ///< between bridge and conversation
+  Relay<Relayed> relay_;          ///< between bridge and upstream
 
-  /// Gone with the era route: whoever comes back from the log asks it first.
+  /// Expires with the era route: callbacks of the audit log check it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 
   SessionReplay revival_;  ///< of a legacy host's session

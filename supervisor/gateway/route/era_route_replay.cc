@@ -24,13 +24,13 @@ void EraRoute::say_to_host(Slices message) {
     const WrittenMessage written(parts_.shared.scanner, joined(message));
     if (written.message() && revival_.answered(written.line(), *written.message())) return;
   }
-  server_route_.lane_says(message);
+  server_route_.to_host(message);
 }
 
 void EraRoute::answered(Time now) {
   settle_revival(now);
   if (is_replacing_ && is_quiet()) take_next_cell(now);
-  server_route_.lane_answered(now);
+  server_route_.era_route_answered(now);
 }
 
 void EraRoute::revive(Time now) {
@@ -50,7 +50,7 @@ void EraRoute::say_again(std::string text, Time now) {
   upstream_->from_host(written.line(), *written.message(), now);
 }
 
-// Later than the answer itself: the conversation is in the middle of it.
+// Later than the answer itself: the upstream is in the middle of it.
 void EraRoute::settle_revival(Time now) {
   switch (revival_.take_outcome()) {
     case SessionReplay::Outcome::none:
@@ -96,7 +96,7 @@ void EraRoute::replace(Time now) {
     replace_alarm_ = services_.make_alarm([this](Time later) {
       if (!is_replacing_) return;
       take_next_cell(later);
-      server_route_.lane_answered(later);
+      server_route_.era_route_answered(later);
     });
   }
   replace_alarm_->set(replace_patience);

@@ -79,10 +79,10 @@ class ServerRoute final : public Route, private EraRouteEffects {
   };
 
   // EraRouteEffects
-  void lane_says(Slices message) override { above_.to_host(message); }
-  void lane_running(Time now) override { above_.route_running(now); }
+  void to_host(Slices message) override { above_.to_host(message); }
+  void era_route_running(Time now) override { above_.route_running(now); }
   void era_route_lost(const EraRoute& era_route, const Failure& failure, Time now) override;
-  void lane_answered(Time now) override { above_.route_answered(now); }
+  void era_route_answered(Time now) override { above_.route_answered(now); }
 
   EraRoute& era_route_of(std::optional<Era> host);
   EraRoute* era_route_for(std::string_view line, const Message& message);

@@ -42,7 +42,7 @@ inline AnswerBody body_of(std::string_view line, const Message& message) {
 }
 
 /// The ids that a bridge gives its own requests, in order from 1. They need not be unguessable:
-/// the conversation behind the bridge puts its own in their place.
+/// the upstream behind the bridge puts its own in their place.
 class BridgeIds {
  public:
   std::uint64_t next() { return ++last_; }

@@ -207,7 +207,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   bool host_elicits_ = false;        ///< it has said that it can ask its user
   std::optional<Time> wakes_;        ///< before calls_, whose end may free places
   std::optional<Time> stood_since_;  ///< while the server waits for an answer of the host's
-  /// Gone with the conversation: whoever comes back from the log asks it first.
+  /// Expires with the upstream: callbacks of the audit log check it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
   CallTable calls_{max_calls};
   CallTable server_calls_{max_server_calls};

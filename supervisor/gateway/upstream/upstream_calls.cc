@@ -113,7 +113,7 @@ void Upstream::send_recorded(std::uint64_t own_id, std::string_view text, AuditS
 
 // --- its time ------------------------------------------------------------------------------------
 
-// From inside whatever freed it, which may be in the middle of another conversation.
+// From inside whatever freed it, which may be in the middle of another upstream's work.
 void Upstream::place_is_free() {
   wakes_ = Time::min();
   effects_.wake_in(Milliseconds{0});

@@ -10,7 +10,7 @@
 #include "supervisor/gateway/upstream/new_call.h"
 #include "supervisor/gateway/upstream/upstream.h"
 
-/// What the server says to its host; the other way is in conversation.cc.
+/// What the server says to its host; the other way is in upstream.cc.
 namespace cellblock::gateway {
 
 using wire::AuditKind;

@@ -1,4 +1,4 @@
-#include "client/cli/setup/own_service.h"
+#include "client/cli/setup/user_service.h"
 
 #include <fmt/format.h>
 

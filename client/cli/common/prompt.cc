@@ -1,4 +1,4 @@
-#include "client/cli/add/conversation.h"
+#include "client/cli/common/prompt.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -9,8 +9,8 @@
 #include "client/cli/common/context.h"
 #include "client/connection/fd.h"
 
-/// How commands that install speak with whoever typed them: on stderr, so that stdout is the
-/// result.
+/// Commands that ask the person at the terminal, and that can be stopped while they work. Questions
+/// and progress are on stderr: stdout is the result.
 namespace cellblock::cli {
 
 /// While it lives, Ctrl-C, SIGTERM and SIGHUP end nothing by themselves, but ask for a stop: what

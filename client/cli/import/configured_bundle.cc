@@ -1,4 +1,4 @@
-#include "client/cli/import/settled_bundle.h"
+#include "client/cli/import/configured_bundle.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
