@@ -3,8 +3,8 @@
 
 Most of clang-tidy's time goes into the headers of the libraries, and each file brings the same ones.
 So files are read together, as one that includes them, where that changes nothing: no file of such a
-batch mentions a name that another one keeps for itself. A batch that does not compile is halved, and
-its halves are read. Checks that look at the main file alone see nothing in a batch: tests/includes_test.py
+batch mentions a name that another one keeps for itself. A batch that does not compile is taken apart:
+what the errors are in is read by itself. Checks that look at the main file alone see nothing in a batch: tests/includes_test.py
 looks for what is brought in and not used. What it had nothing to say about is not read again while nothing of it changes
 (lint_record.py).
 
@@ -139,14 +139,23 @@ def tidy(home, file, checks):
     return run.returncode, run.stdout or run.stderr
 
 
+def parts_of(batch, said):
+    """A batch that does not compile: those that the errors are in, each by itself, and the rest; or halves."""
+    blamed = [source for source in batch if re.search(rf"/{re.escape(source.name)}:\d+:\d+: error:", said)]
+    rest = [source for source in batch if source not in blamed]
+    if blamed and rest:
+        return [rest, *([source] for source in blamed)]
+    middle = len(batch) // 2
+    return [batch[:middle], batch[middle:]]
+
+
 def read_batch(batch, number, directory, checks):
     """What clang-tidy says of the batch; empty when it is content."""
     code, said = tidy(*write(batch, number, directory), checks)
     if len(batch) > 1 and "clang-diagnostic" in said:
         print(f"apart: {' '.join(source.name for source in batch)}", flush=True)
-        middle = len(batch) // 2
-        return "".join(read_batch(half, f"{number}.{place}", directory, checks)
-                       for place, half in enumerate([batch[:middle], batch[middle:]]))
+        return "".join(read_batch(part, f"{number}.{place}", directory, checks)
+                       for place, part in enumerate(parts_of(batch, said)))
     return f"{said}{batch[0].name}: clang-tidy ended with {code}\n" if code != 0 else ""
 
 

@@ -30,9 +30,13 @@ std::optional<std::vector<NamePattern>> check_list(const Scope& scope, std::stri
   return check_patterns(scope, NameKind::tool, text->value, key);
 }
 
-}  // namespace
+// A program is nobody's data, though its cell sees it as it sees what is.
+bool sees_its_program_alone(const ServerText& text, const Server& server) {
+  return !server.binds.empty() && text.read.empty() && text.write.empty() &&
+         text.home_files.empty() && !server.workspace && server.secrets.empty();
+}
 
-FlowTools check_flow_tools(const Scope& scope, const ServerText& text, const Server& server) {
+FlowTools declared_tools(const Scope& scope, const ServerText& text, const Server& server) {
   if (!text.flows) return {};
   const Scope here = scope.below("flows");
   FlowTools tools{.untrusted = check_list(here, "untrusted", text.flows->untrusted),
@@ -42,6 +46,14 @@ FlowTools check_flow_tools(const Scope& scope, const ServerText& text, const Ser
     here.warning(text.flows->egress->at, "egress",
                  "does nothing: a cell with this network sends nothing to others");
   }
+  return tools;
+}
+
+}  // namespace
+
+FlowTools check_flow_tools(const Scope& scope, const ServerText& text, const Server& server) {
+  FlowTools tools = declared_tools(scope, text, server);
+  if (!tools.private_data && sees_its_program_alone(text, server)) tools.private_data.emplace();
   return tools;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "policy/base/printable.h"
 
 namespace cellblock {
@@ -11,8 +13,15 @@ constexpr std::array remembered{FlowLabel::untrusted, FlowLabel::private_data};
 
 std::string text_of(const FlowOrigin& origin) {
   if (origin.server.empty()) return "something before cellblock's gateway was started again";
-  return fmt::format("{} of {} (session {}, call {})", printable(origin.name), origin.server,
+  return fmt::format("\"{}\" of {} (session {}, call {})", origin.name, origin.server,
                      origin.session, origin.call);
+}
+
+// A server chooses it, and a person reads it in a sentence: it stays between its quotes.
+std::string origin_name(std::string_view name) {
+  std::string text = printable(name, FlowContexts::longest_name);
+  std::ranges::replace(text, '"', '\'');
+  return text;
 }
 
 }  // namespace
@@ -22,9 +31,9 @@ void FlowContexts::join(std::uint64_t session, std::string_view context, Entry e
   leave(session, now);
   const bool is_full = contexts_.size() >= most && !contexts_.contains(context);
   std::string name(is_full ? std::string_view{} : context);
-  const bool is_known = contexts_.contains(name);
-  Context& joined = contexts_[name];
-  if (entry == Entry::resumed && !is_known) joined.labels = FlowLabels::all();
+  Context& joined = begun(name);
+  if (entry == Entry::resumed) joined.labels = FlowLabels::all();
+  joined.has_others |= is_full;
   ++joined.sessions;
   names_.insert_or_assign(session, std::move(name));
 }
@@ -45,7 +54,7 @@ FlowLabels FlowContexts::take(const FlowStep& step, FlowLabels brings) {
     fresh.add(label);
     context.labels.add(label);
     context.origins.at(static_cast<std::size_t>(label)) = {
-        std::string(step.server), std::string(step.name), step.session, step.call};
+        std::string(step.server), origin_name(step.name), step.session, step.call};
   }
   return fresh;
 }
@@ -70,9 +79,20 @@ FlowContexts::Context& FlowContexts::context_of(std::uint64_t session) {
   return contexts_[found == names_.end() ? std::string() : found->second];
 }
 
+FlowContexts::Context& FlowContexts::begun(const std::string& name) {
+  const auto [found, is_new] = contexts_.try_emplace(name);
+  const auto unnamed = contexts_.find(std::string_view{});
+  if (is_new && unnamed != contexts_.end() && unnamed->second.has_others) {
+    found->second.labels = unnamed->second.labels;
+    found->second.origins = unnamed->second.origins;
+  }
+  return found->second;
+}
+
 void FlowContexts::forget_old(Instant now) {
   std::erase_if(contexts_, [&](const auto& entry) {
-    return entry.second.sessions == 0 && now - entry.second.left >= lingers;
+    const Context& context = entry.second;
+    return context.sessions == 0 && context.left && now - *context.left >= lingers;
   });
 }
 

@@ -22,7 +22,7 @@ namespace cellblock {
 /// What has brought a label first.
 struct FlowOrigin {
   std::string server;
-  std::string name;  ///< of the tool or prompt, or a resource's URI
+  std::string name;  ///< of the tool or prompt, or a resource's URI: its beginning, printable
   std::uint64_t session = 0;
   std::uint64_t call = 0;
 };
@@ -38,6 +38,7 @@ struct FlowStep {
 class FlowContexts {
  public:
   static constexpr std::size_t most = 64;
+  static constexpr std::size_t longest_name = 128;  ///< of what brought a label, in bytes
   /// After the last session of a context has gone: hosts come back.
   static constexpr std::chrono::minutes lingers{10};
 
@@ -47,9 +48,10 @@ class FlowContexts {
 
   enum class Entry : std::uint8_t {
     fresh,    ///< a session that begins
-    resumed,  ///< one that goes on: what it has read before nobody knows any more
+    resumed,  ///< one that goes on after another gateway: what it has read nobody knows any more
   };
-  /// Beyond `most` contexts a session is in the one that has no name.
+  /// Beyond `most` contexts a session is in the one that has no name, and contexts that begin
+  /// afterwards have read what that one has: one of them may be the session's own.
   void join(std::uint64_t session, std::string_view context, Entry entry, Instant now);
   void leave(std::uint64_t session, Instant now);
 
@@ -64,9 +66,11 @@ class FlowContexts {
     FlowLabels labels;
     std::array<FlowOrigin, 2> origins;  ///< by FlowLabel: untrusted, private_data
     std::size_t sessions = 0;
-    Instant left{};  ///< with no session
+    std::optional<Instant> left;  ///< by the last session; none: no session has left it yet
+    bool has_others = false;      ///< sessions that had no room for their own
   };
   Context& context_of(std::uint64_t session);
+  Context& begun(const std::string& name);
   void forget_old(Instant now);
 
   const FlowRules& rules_;

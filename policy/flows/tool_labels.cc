@@ -102,7 +102,11 @@ std::string label_sentence(const Server& server, FlowLabel label) {
     return fmt::format("{} of its tools: {}", cell_permits(server, label) ? "all" : "none",
                        reason_of(server, label));
   }
-  if (declared->empty()) return "none of its tools: declared";
+  if (declared->empty()) {
+    return label == FlowLabel::private_data && !server.binds.empty()
+               ? "none of its tools: declared, or its cell has no file but its program"
+               : "none of its tools: declared";
+  }
   std::vector<std::string> names;
   for (const NamePattern& pattern : *declared) {
     names.push_back(pattern.text + (pattern.is_prefix ? "*" : ""));

@@ -7,11 +7,17 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 
 import { inBothModes } from './support/place.mjs';
+import { wheel } from './support/wheels.mjs';
 
 function publish(registry) {
   registry.publishWheel('wheel-broken', '1.0.0', { fails: 'no license key' });
   registry.publishWheel('wheel-bare', '1.0.0', { script: '' });
   registry.publishFile('source-only', 'source_only-1.0.0.tar.gz', Buffer.from('no archive'));
+  const backend = { 'pyproject.toml': '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+                    'backend.py': 'raise SystemExit("its code has run")\n' };
+  registry.publishFile('built', 'built-1.0.0.zip', wheel('built', '1.0.0', { files: backend }).bytes);
+  registry.publishWheel('wheel-building', '1.0.0', { files: { 'wheel_building-1.0.0.dist-info/METADATA':
+    `Metadata-Version: 2.1\nName: wheel-building\nVersion: 1.0.0\nRequires-Dist: built @ ${registry.url}simple/built/built-1.0.0.zip\n` } });
   registry.publish('made', '1.0.0');
   registry.publish('broken', '1.0.0', { fails: 'no license key' });
   registry.publish('toolless', '1.0.0', { bin: undefined });
@@ -49,6 +55,7 @@ inBothModes(publish, ({ registry, place }) => {
     'A dependency from elsewhere': [['npx', 'elsewhere'], /could not be installed/],
     'A package of PyPI that is not there': [['uvx', 'nobodys'], /No matching distribution/],
     'A package of PyPI without a wheel': [['uvx', 'source-only'], /No matching distribution/],
+    'A package of PyPI that has another one built': [['uvx', 'wheel-building'], /what it needs has to be built/],
     'A package of PyPI without a program': [['uvx', 'wheel-bare'], /has no program to start/],
     'A server of PyPI that does not start': [['uvx', 'wheel-broken'], /no license key/],
     'A name that is a path': [['npx', '../made'], /is not the name of a package/],

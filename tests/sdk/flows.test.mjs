@@ -19,7 +19,7 @@ before(async () => {
   if (process.getuid() === 0) fs.chownSync(secret, 64001, 64001);
   declareMock(daemon, 'notes', { 'tools/call': [{ answer: said('notes') }] }, [...lines, `env_from_file = { KEY = "${secret}" }`]);
   declareMock(daemon, 'web', { 'tools/call': [{ answer: said('page') }] },
-    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], egress = ["post"] }']);
+    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], private = [], egress = ["post"] }']);
   daemon.more = '[flows]\ntrifecta = "deny"\n';
   await daemon.start();
 });
@@ -43,7 +43,7 @@ test('It is refused after both, of another session and another server, and says 
   await web.call('get', {});
   const answer = await web.call('post', {});
   assert.ok(answer.isError);
-  assert.match(answer.content[0].text, /untrusted content came from get of web .* private data from read of notes/);
+  assert.match(answer.content[0].text, /untrusted content came from "get" of web .* private data from "read" of notes/);
   // What sends nothing goes on.
   assert.equal((await notes.call('read', {})).content[0].text, 'notes');
   await Promise.all([notes.client.close(), web.client.close()]);

@@ -79,6 +79,16 @@ inBothModes(publish, ({ registry, place }) => {
     assert.match(textOf(await place.call('running', 'files')), /\bno-token\b/);
   });
 
+  test('What a package would have fetched by git is not fetched, since npm would run it', async () => {
+    corp.publish('@corp/by-git', '1.0.0', { dependencies: { elsewhere: `git+${corp.url}elsewhere.git` } });
+    const before = corp.asked.length;
+    const added = await place.add('by-git', ['npx', '@corp/by-git']);
+    assert.equal(added.code, 1);
+    assert.match(added.err, /git/);
+    assert.deepEqual(corp.asked.slice(before).filter((asked) => asked.includes('elsewhere')), []);
+    assert.deepEqual(place.remains('made', 'running'), []);
+  });
+
   test('An update has the token too', async () => {
     corp.publish('@corp/made', '1.1.0');
     const updated = await place.cellblock('update', '--yes', 'made');

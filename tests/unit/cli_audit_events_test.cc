@@ -11,6 +11,7 @@
 #include "client/cli/audit/event_form.h"
 #include "client/cli/audit/event_kind.h"
 #include "client/cli/audit/line_text.h"
+#include "policy/base/printable.h"
 
 namespace cellblock::cli {
 namespace {
@@ -164,6 +165,18 @@ TEST(CefEvent, LetsNoServerOrHostAddAFieldOrALine) {
   EXPECT_THAT(event, HasSubstr(R"(request=a suid\=0\n\rb\\|c)"));
   EXPECT_THAT(event, HasSubstr(R"(|call\|7\|CEF:0|)"));
   EXPECT_THAT(event, Not(HasSubstr("\n")));
+}
+
+TEST(EventForms, HoldNoByteThatATerminalOrACollectorWouldObey) {
+  json line = audit_line("call", "none");
+  line["tool"] = "a\x1b[2J\x07\x7f\x0b\u0085\u2028\u202eb";
+  line["kind"] = "call\x1b[1m\n";
+  for (const auto form : {ecs_event, ocsf_event, cef_event}) {
+    const std::string event = form(line, origin);
+    EXPECT_EQ(printable(event, event.size()), event);
+  }
+  EXPECT_THAT(cef_event(line, origin),
+              HasSubstr(R"(request=a\\x1b[2J\\x07\\x7f\\x0b\\u{85}\\u{2028}\\u{202e}b)"));
 }
 
 TEST(EventForms, AreFoundByTheirNamesAlone) {

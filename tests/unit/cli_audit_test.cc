@@ -78,7 +78,7 @@ TEST(AuditFilter, ReadsMomentsAndHowLongAgo) {
 }
 
 TEST(AuditKinds, AreAllThatTheLogHas) {
-  for (auto kind = wire::AuditKind::session_opened; kind <= wire::AuditKind::finding;
+  for (auto kind = wire::AuditKind::session_opened; kind <= wire::AuditKind::flow;
        kind = static_cast<wire::AuditKind>(static_cast<int>(kind) + 1)) {
     EXPECT_THAT(audit_kinds, Contains(audit::name_of(kind)));
   }

@@ -153,6 +153,16 @@ TEST(BundleManifest, NamesItsVersionAndItsScript) {
   EXPECT_EQ(script_of(*manifest, "/opt/notes"), "/opt/notes/main.js");
 }
 
+// What an update would put in the place of the old one, wherever that stands in a declaration.
+TEST(BundleManifest, HasNoScriptOutsideOfItself) {
+  for (const char* word : {"", "/", "/../other/main.js", "/a/../../../etc/secret", "//main.js"}) {
+    auto manifest = read_bundle_manifest(manifest_with("1.2.3", "node"), "/x.mcpb");
+    ASSERT_TRUE(manifest.has_value()) << manifest.error().text;
+    manifest->server.command = {"node", std::string("${__dirname}") + word};
+    EXPECT_EQ(script_of(*manifest, "/opt/notes"), "") << word;
+  }
+}
+
 TEST(BundleManifest, IsRefusedWhereItCannotBeUsedHere) {
   EXPECT_THAT(refusal_of(manifest_with("../x", "node")), HasSubstr("no version"));
   EXPECT_THAT(refusal_of(manifest_with("1.0.0", "npx")), HasSubstr("which fetches a program"));
@@ -250,8 +260,29 @@ TEST(DescribedFile, GetsNoVariableOfOursForAHeaderAndNoPrivateAddressUnlessTheyA
   EXPECT_THAT(open.error().text, HasSubstr("it needs CELLBLOCK_TEST_SECRET: --env"));
   const auto plain = file_with("plain.json", "");
   EXPECT_FALSE(added_server({.server = "x", .command = {plain}}, user));
-  EXPECT_TRUE(
-      added_server({.server = "x", .command = {plain}, .egress = {"10.1.2.3/32:443"}}, user));
+  const auto named =
+      added_server({.server = "x", .command = {plain}, .egress = {"10.1.2.3/32:443"}}, user);
+  ASSERT_TRUE(named.has_value());
+  EXPECT_TRUE(named->is_described) << "so that consent comes before its first start";
+}
+
+// Whoever answers at its address could get a token that is meant for the other host.
+TEST(DescribedFile, NamesNoOtherHostThanItsAddress) {
+  const ScratchDirectory place;
+  const auto server_of = [&](const std::string& resource) {
+    const auto file = place.write("for-" + resource + ".json",
+                                  R"({"name": "org.example/x", "packages": [{"registryType": "npm",
+      "identifier": "mcp-remote", "version": "1.0.0", "packageArguments": [
+      {"type": "positional", "value": "https://mcp.example.org/mcp"},
+      {"type": "named", "name": "--resource", "value": "https://)" +
+                                      resource + R"(/mcp"}]}]})",
+                                  0644);
+    return added_server({.server = "x", .command = {file}}, {.mode = Mode::user});
+  };
+  EXPECT_TRUE(server_of("mcp.example.org"));
+  const auto other = server_of("other.example.org");
+  ASSERT_FALSE(other.has_value());
+  EXPECT_THAT(other.error().text, HasSubstr("--resource names another host than its address"));
 }
 
 TEST(DescribedFile, OfPyPiIsALineOfUvx) {

@@ -52,6 +52,7 @@ TEST(ConfigText, SuggestsNothingForAWordThatIsLikeNoKey) {
   ASSERT_EQ(parsed.complaints.size(), 1U);
   EXPECT_EQ(parsed.complaints.front().text,
             "unknown key; allowed: daemon, socket, listen, metrics, sandbox, catalogue, aggregate, "
+            "flows, "
             "audit, "
             "profile, role, calls, results, redaction, server");
 }

@@ -56,6 +56,27 @@ TEST(FlowCheck, TakesEachKey) {
   EXPECT_EQ(checked.tools.egress, (std::vector<NamePattern>{{"send", false}}));
 }
 
+TEST(FlowCheck, TakesNoProgramForPrivateData) {
+  Complaints complaints;
+  const Scope scope{complaints, "c.toml", "server.web."};
+  const auto tools_of = [&](const std::string& lines) {
+    const ConfigText text =
+        parse_config_text("[server.web]\n" + lines, "c.toml", FileRole::main, complaints);
+    Server server;
+    server.network = NetworkMode::egress;
+    server.binds.push_back({.source = "/opt/web", .target = "/opt/web"});
+    return check_flow_tools(scope, text.servers.at(0), server);
+  };
+  const std::string program = "program = \"/opt/web\"\n";
+  EXPECT_EQ(tools_of(program).private_data, std::vector<NamePattern>{});
+  EXPECT_EQ(tools_of(program + "flows = { private = [\"get\"] }").private_data,
+            (std::vector<NamePattern>{{"get", false}}));
+  for (const char* more :
+       {"read = [\"/srv\"]", "write = [\"/srv\"]", "home_files = { a = \"/a\" }"}) {
+    EXPECT_EQ(tools_of(program + more).private_data, std::nullopt) << more;
+  }
+}
+
 TEST(FlowCheck, WarnsOfWhatDoesNothing) {
   const CheckedFlows whom = check_text("[flows]\ntrifecta = \"deny\"\napprover = \"user\"");
   ASSERT_THAT(whom.complaints, SizeIs(1));

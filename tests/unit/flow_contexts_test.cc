@@ -54,8 +54,23 @@ TEST_F(FlowContextsTest, SaysWhatBroughtEach) {
   contexts_.take({.session = 1, .call = 10, .server = "other", .name = "read"},
                  set_of({private_data, untrusted}));
   EXPECT_EQ(contexts_.trifecta(1, set_of({egress})),
-            "it can send to others, after untrusted content came from fetch of web (session 1, "
-            "call 4) and private data from read of files (session 1, call 9)");
+            "it can send to others, after untrusted content came from \"fetch\" of web (session "
+            "1, call 4) and private data from \"read\" of files (session 1, call 9)");
+}
+
+TEST_F(FlowContextsTest, LetsNoNameSayMoreThanAName) {
+  contexts_.join(1, "", Entry::fresh, now_);
+  contexts_.take({.session = 1,
+                  .call = 4,
+                  .server = "web",
+                  .name = "a\" of web (session 1, call 4) and private data from nothing\x1b[2K"},
+                 set_of({untrusted}));
+  contexts_.take({.session = 1, .call = 9, .server = "files", .name = std::string(1U << 20U, 'x')},
+                 set_of({private_data}));
+  const auto why = contexts_.trifecta(1, set_of({egress})).value_or("");
+  EXPECT_THAT(why, HasSubstr(R"(from "a' of web)"));
+  EXPECT_THAT(why, HasSubstr(R"(nothing\x1b[2K" of web)"));
+  EXPECT_LT(why.size(), 600U);
 }
 
 TEST_F(FlowContextsTest, TellsEachLabelOnce) {
@@ -103,9 +118,11 @@ TEST_F(FlowContextsTest, AContextDoesNotEndWhileOneOfItsSessionsIsThere) {
 TEST_F(FlowContextsTest, ASessionThatGoesOnMayHaveReadAnything) {
   contexts_.join(1, "", Entry::resumed, now_);
   EXPECT_THAT(contexts_.trifecta(1, set_of({egress})).value_or(""), HasSubstr("before"));
-  contexts_.join(2, "known", Entry::fresh, now_);
-  contexts_.join(3, "known", Entry::resumed, now_);
-  EXPECT_FALSE(is_trifecta(3)) << "what it has read is known here";
+  contexts_.join(2, "other", Entry::fresh, now_);
+  EXPECT_FALSE(is_trifecta(2));
+  contexts_.join(3, "other", Entry::resumed, now_);
+  EXPECT_TRUE(is_trifecta(3)) << "that another one was there first says nothing of what it read";
+  EXPECT_TRUE(is_trifecta(2));
 }
 
 TEST_F(FlowContextsTest, BeyondTheirBoundSessionsAreInTheOneWithoutAName) {
@@ -119,10 +136,25 @@ TEST_F(FlowContextsTest, BeyondTheirBoundSessionsAreInTheOneWithoutAName) {
   EXPECT_FALSE(is_trifecta(0));
 }
 
+TEST_F(FlowContextsTest, AContextThatBeginsAfterOthersFoundNoRoomHasReadWhatTheyHave) {
+  for (std::size_t i = 0; i <= FlowContexts::most; ++i) {
+    contexts_.join(i, "c" + std::to_string(i), Entry::fresh, now_);
+  }
+  const std::string last = "c" + std::to_string(FlowContexts::most);
+  brings(FlowContexts::most, untrusted);
+  brings(FlowContexts::most, private_data);
+  for (std::size_t i = 0; i < FlowContexts::most; ++i) contexts_.leave(i, now_);
+  contexts_.join(1000, last, Entry::fresh, now_ + FlowContexts::lingers);
+  EXPECT_TRUE(is_trifecta(1000)) << "its agent has read it in the one without a name";
+}
+
 TEST_F(FlowContextsTest, ASessionThatNeverJoinedIsInTheOneWithoutAName) {
   brings(7, untrusted);
   brings(8, private_data);
   EXPECT_TRUE(is_trifecta(9));
+  contexts_.join(10, "other", Entry::fresh, now_);
+  contexts_.join(11, "", Entry::fresh, now_);
+  EXPECT_TRUE(is_trifecta(9)) << "nobody has left it";
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ TEST_F(FlowTest, IsRefusedAfterUntrustedContentAndPrivateDataAndSaysWhatBroughtT
   call("send");
   EXPECT_THAT(effects_.cell, IsEmpty());
   EXPECT_EQ(effects_.last_to_host()["result"]["isError"], true);
-  EXPECT_THAT(told(), HasSubstr("fetch of files (session 12"));
-  EXPECT_THAT(told(), HasSubstr("read of files (session 12"));
+  EXPECT_THAT(told(), HasSubstr("\"fetch\" of files (session 12"));
+  EXPECT_THAT(told(), HasSubstr("\"read\" of files (session 12"));
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::flow, AuditOutcome::denied)));
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));
 }
@@ -138,6 +138,20 @@ TEST_F(FlowTest, OfAnotherContextIsMade) {
   EXPECT_THAT(effects_.cell, SizeIs(1));
 }
 
+TEST_F(FlowTest, ASessionWithAllServersIsInItsContextUntilItEnds) {
+  host_says(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  policy().flows.take({.session = 12, .call = 1, .server = "web", .name = "get"},
+                      FlowLabels::all());
+  session().host_ended(HostEnd::gone, now_);
+  const Time soon = now_ + FlowContexts::lingers - std::chrono::seconds{1};
+  FlowLabels sends = FlowLabels::all();
+  policy().flows.join(7, "", FlowContexts::Entry::fresh, soon);
+  EXPECT_TRUE(policy().flows.trifecta(7, sends));
+  policy().flows.leave(7, soon);
+  policy().flows.join(8, "", FlowContexts::Entry::fresh, soon + FlowContexts::lingers);
+  EXPECT_FALSE(policy().flows.trifecta(8, sends));
+}
+
 TEST_F(FlowTest, ReadsOfResourcesCountAsWhatAnyToolBrings) {
   config_.servers[0].rules[0].resources = {{"", true}};
   attach_and_run();
@@ -145,7 +159,7 @@ TEST_F(FlowTest, ReadsOfResourcesCountAsWhatAnyToolBrings) {
       R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"mail://inbox/1"}})");
   ASSERT_THAT(effects_.cell, SizeIs(1));
   call("send");
-  EXPECT_THAT(told(), HasSubstr("mail://inbox/1 of files"));
+  EXPECT_THAT(told(), HasSubstr("\"mail://inbox/1\" of files"));
 }
 
 }  // namespace

@@ -110,5 +110,10 @@ TEST(NpmInstaller, HandsATokenOverAsASecretFileAndInNoVariable) {
   EXPECT_THAT(installer_with("").secrets, IsEmpty());
 }
 
+// npm runs what a repository's .npmrc calls its git, whatever --ignore-scripts says.
+TEST(NpmInstaller, FetchesNothingByGit) {
+  EXPECT_THAT(installer_with("").variables, Contains(Pair("npm_config_git", "/nowhere/git")));
+}
+
 }  // namespace
 }  // namespace cellblock::cli

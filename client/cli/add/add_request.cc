@@ -106,6 +106,7 @@ Result<std::string> open_value(const std::string& name, AddressBy by) {
 // What its headers were left to be filled in with, and the address that whoever types it means.
 Result<void> add_remote(AddedServer& added, AddressBy by) {
   if (!is_remote(added.declared)) return {};
+  if (by == AddressBy::file) CELLBLOCK_CHECK(check_hosts_of_options(added.declared));
   added.declared = CELLBLOCK_TRY(as_remote(std::move(added.declared)));
   for (auto& variable : added.declared.variables) {
     if (variable.value != "${" + variable.name + "}") continue;
@@ -172,13 +173,14 @@ Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& pla
   for (const auto& word : request.environment) {
     added.declared.variables.push_back(CELLBLOCK_TRY(variable_of(word)));
   }
-  const bool is_described = is_described_file(request.command);
-  if (!is_described && !request.settings.empty()) {
+  // Once: whoever may change the file decides nothing by it afterwards.
+  added.is_described = is_described_file(request.command);
+  if (!added.is_described && !request.settings.empty()) {
     return fail("--set is for a file that describes its server: a bundle, or a server.json");
   }
-  CELLBLOCK_CHECK(is_described ? add_described(request, ask, added)
-                               : add_container_variables(added));
-  CELLBLOCK_CHECK(add_remote(added, is_described ? AddressBy::file : AddressBy::typed));
+  CELLBLOCK_CHECK(added.is_described ? add_described(request, ask, added)
+                                     : add_container_variables(added));
+  CELLBLOCK_CHECK(add_remote(added, added.is_described ? AddressBy::file : AddressBy::typed));
   added.users = CELLBLOCK_TRY(users_of(request.users, places));
   return added;
 }

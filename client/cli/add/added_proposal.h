@@ -54,6 +54,7 @@ struct AddedServer {
   std::vector<std::string> users;
   std::vector<std::string> runtime_paths;  ///< what a cell does not see by itself: where node is
   PrivateAddresses private_addresses;      ///< at which the registry that its line names may be
+  bool is_described = false;               ///< a file says what it is: perhaps a stranger's
 };
 
 /// The command with relative paths made whole, as they are in `directory`: words with a slash, and

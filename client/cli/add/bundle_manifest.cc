@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/import/bounded_file.h"
@@ -69,10 +70,20 @@ Result<void> check_same_manifest(const std::string& directory, const std::string
   return fail("its manifest.json is another once it is unpacked: the archive is broken");
 }
 
+namespace {
+
+// "DIRECTORY/../other" only begins like one.
+bool is_file_below(const std::string& path, const std::string& directory) {
+  return path.starts_with(directory + "/") && !path.ends_with('/') &&
+         std::filesystem::path(path).lexically_normal().string() == path;
+}
+
+}  // namespace
+
 std::string script_of(const BundleManifest& manifest, const std::string& directory) {
   for (const auto& word : manifest.server.command) {
     auto whole = filled_in(word, {.own_directory = directory});
-    if (whole.starts_with(directory + "/")) return whole;
+    if (is_file_below(whole, directory)) return whole;
   }
   return {};
 }

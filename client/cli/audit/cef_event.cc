@@ -2,26 +2,38 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
 
 #include "client/cli/audit/event_form.h"
 #include "client/cli/audit/event_kind.h"
+#include "policy/base/printable.h"
 
 namespace cellblock::cli {
 namespace {
+
+// Control characters, and other line ends than the two that CEF knows, would reach the terminal or
+// the parser of whoever reads it.
+std::string cef_line(std::string_view line, char separator) {
+  std::string escaped;
+  for (const char byte : printable(line, std::numeric_limits<std::size_t>::max())) {
+    if (byte == '\\' || byte == separator) escaped += '\\';
+    escaped += byte;
+  }
+  return escaped;
+}
 
 // In the header a bar ends a field, in the extension an equals sign begins a value; a line ends
 // the event.
 std::string cef_escaped(std::string_view text, char separator) {
   std::string escaped;
-  for (const char byte : text) {
-    if (byte == '\\' || byte == separator) escaped += '\\';
-    if (byte == '\n' || byte == '\r') {
-      escaped += byte == '\n' ? "\\n" : "\\r";
-    } else {
-      escaped += byte;
-    }
+  for (auto end = text.find_first_of("\n\r"); end != std::string_view::npos;
+       end = text.find_first_of("\n\r")) {
+    escaped += cef_line(text.substr(0, end), separator);
+    escaped += text[end] == '\n' ? "\\n" : "\\r";
+    text.remove_prefix(end + 1);
   }
-  return escaped;
+  return escaped + cef_line(text, separator);
 }
 
 void add_cef(std::string& extension, std::string_view key, std::string_view value) {

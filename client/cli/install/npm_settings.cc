@@ -133,6 +133,9 @@ std::vector<std::pair<std::string, std::string>> variables_for(const NpmSettings
       {"npm_config_registry", settings.others.empty() ? settings.registry : settings.others},
       {"npm_config_userconfig", settings.credentials.empty() ? "/dev/null" : credentials},
       {"npm_config_globalconfig", "/nowhere"},
+      // A package's source in git may name its own git, and has its scripts run, where npm's token
+      // is.
+      {"npm_config_git", "/nowhere/git"},
       {"npm_config_audit", "false"},
       {"npm_config_fund", "false"},
       {"npm_config_update_notifier", "false"},

@@ -28,9 +28,9 @@ AddRequest request_in(const Words& words) {
 }
 
 // Who types a line has named all that it may do; a file says it for somebody else.
-Consent consent_for(const AddRequest& request, const Words& words) {
+Consent consent_for(const AddedServer& added, const Words& words) {
   if (words.has(yes_option)) return Consent::given;
-  return is_described_file(request.command) ? Consent::before_trial : Consent::after_trial;
+  return added.is_described ? Consent::before_trial : Consent::after_trial;
 }
 
 AskSetting asking(const Context& context, const Interruption& interruption) {
@@ -45,18 +45,16 @@ AskSetting asking(const Context& context, const Interruption& interruption) {
 
 Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
-  const AddOptions options{
-      .consent = consent_for(request, words),
-      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out,
-      .may_authorize = true};
-  if (options.consent != Consent::given && !can_ask(context)) {
-    return cannot(context, nobody_to_ask);
-  }
+  if (!words.has(yes_option) && !can_ask(context)) return cannot(context, nobody_to_ask);
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
   auto added = added_server(request, *places, asking(context, interruption));
   if (!added) return cannot(context, added.error().text);
+  const AddOptions options{
+      .consent = consent_for(*added, words),
+      .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out,
+      .may_authorize = true};
   return add_server(context, *places, *std::move(added), options, interruption);
 }
 

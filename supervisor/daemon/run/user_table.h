@@ -80,7 +80,9 @@ struct Bounds {
   std::uint32_t waiting_per_user = 16;      ///< for a gateway that is not there yet
   std::uint32_t admins_per_user = 8;        ///< connections of administrators, beside his own
   std::uint32_t users = 256;                ///< gateways at one time
-  std::uint32_t idle_sweeps = 10;  ///< sweeps without a session after which a gateway is let go
+  /// Sweeps without a session after which a gateway is let go, and with it what its agents have
+  /// read: the first may come at once, so ten minutes are eleven.
+  std::uint32_t idle_sweeps = 11;
 };
 
 enum class Admission : std::uint8_t {

@@ -130,7 +130,10 @@ void Session::mcp_from_host(std::string_view line, const Message& message, Time 
   if (state_ == State::failed) return answer_with_failure(line, message);
   if (state_ == State::draining) return mcp_while_draining(line, message, now);
   if (message.kind == MessageKind::request && refused_mcp(line, message, now)) return;
-  if (state_ == State::unattached && message.kind == MessageKind::request) speak_with_all();
+  if (state_ == State::unattached && message.kind == MessageKind::request) {
+    join_context(now);
+    speak_with_all();
+  }
   if (state_ != State::attached) return;
   if (message.kind == MessageKind::request) host_has_asked_ = true;
   if (waits_to_be_taken_up(line, message, now)) return;
