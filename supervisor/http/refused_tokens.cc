@@ -26,6 +26,7 @@ std::vector<RefusedToken> RefusedTokens::tick(gateway::Time now) {
   began_ = now;
   std::vector<RefusedToken> told;
   const auto over = attempts_.end_span();
+  told.reserve(over.left_out.size() + 1);
   for (const auto& [address, count] : over.left_out) told.push_back({address, count, true});
   if (over.of_others > 0) told.push_back({{}, over.of_others, true});
   return told;
