@@ -22,6 +22,7 @@ EventForm event_form(std::string_view name) {
 
 std::vector<std::string> event_form_names() {
   std::vector<std::string> names;
+  names.reserve(event_forms.size());
   for (const NamedForm& form : event_forms) names.emplace_back(form.name);
   return names;
 }
