@@ -108,6 +108,7 @@ std::string label_sentence(const Server& server, FlowLabel label) {
                : "none of its tools: declared";
   }
   std::vector<std::string> names;
+  names.reserve(declared->size());
   for (const NamePattern& pattern : *declared) {
     names.push_back(pattern.text + (pattern.is_prefix ? "*" : ""));
   }
