@@ -35,7 +35,7 @@ std::string in_local_time(const std::string& time) {
   if (end == nullptr || *end != '\0') return time;
   const std::time_t moment = ::timegm(&utc);
   std::tm here{};
-  ::localtime_r(&moment, &here);
+  if (::localtime_r(&moment, &here) == nullptr) return time;
   return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", here);
 }
 
