@@ -26,6 +26,8 @@ struct CallAccess {
   std::string refusal;         ///< a whole message, without its newline; empty: it may go on
   std::string named;           ///< what is refused, or asked about
   const Rule* asks = nullptr;  ///< it may go on when somebody has approved it
+  /// What is done because it could carry away what was read; off: it could not.
+  FlowEffect flow = FlowEffect::off;
 };
 
 /// `defaults`: of the arguments of the tool that is called; null: not known.

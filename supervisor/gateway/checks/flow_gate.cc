@@ -19,14 +19,15 @@ std::string name_in(std::string_view line, const Message& message, CallKind kind
 
 }  // namespace
 
-FlowEffect FlowGate::judge(std::string_view line, const Message& message, CallAccess& access) {
+void FlowGate::judge(std::string_view line, const Message& message, CallAccess& access) {
   const FlowRules& rules = contexts_.rules();
   const CallKind kind = kind_of(message.method);
   const bool is_judged = rules.trifecta != FlowEffect::off && is_recorded(kind);
-  if (!is_judged || !access.refusal.empty()) return FlowEffect::off;
+  if (!is_judged || !access.refusal.empty()) return;
   std::string name = name_in(line, message, kind);
   const auto why = contexts_.trifecta(session_, labels_of(kind, name));
-  if (!why) return FlowEffect::off;
+  if (!why) return;
+  access.flow = rules.trifecta;
   if (rules.trifecta == FlowEffect::deny) {
     access.rule = rule_name;
     access.refusal = failed_reply(
@@ -40,7 +41,6 @@ FlowEffect FlowGate::judge(std::string_view line, const Message& message, CallAc
     access.asks = &asks_;
   }
   access.named = std::move(name);
-  return rules.trifecta;
 }
 
 FlowLabels FlowGate::made(CallKind kind, std::string_view name, std::uint64_t call) {

@@ -22,9 +22,8 @@ class FlowGate {
       : server_(server), contexts_(contexts), session_(session) {}
 
   /// A request that the rules give: it is refused or asked about where that is declared. What is
-  /// asked about anyway stays with the rule that asks. off: it carries nothing away. `access` is
-  /// good until the next request.
-  FlowEffect judge(std::string_view line, const Message& message, CallAccess& access);
+  /// asked about anyway stays with the rule that asks. `access` is good until the next request.
+  void judge(std::string_view line, const Message& message, CallAccess& access);
 
   /// A call that is made: the labels that are new to its context, as far as anybody wants to know.
   FlowLabels made(CallKind kind, std::string_view name, std::uint64_t call);

@@ -85,11 +85,9 @@ void Upstream::refuse_size_from_host(std::string_view line, const Message& messa
 
 void Upstream::request_from_host(std::string_view line, const Message& message, Time now) {
   const CallKind kind = kind_of(message.method);
-  CallAccess access =
-      access_of(line, message, rights_, server_, pins_.defaults_for(message, rights_));
   pins_.host_says(line, message, features());
-  pins_.judge(line, message, access);
-  judge_flow(line, message, access);
+  const CallAccess access = access_for(line, message);
+  record_flow(access);
   if (refused_access(line, message, access) || refused(line, message, kind)) return;
 
   CallWaiter& waiter = *this;
@@ -156,14 +154,22 @@ bool Upstream::refused_access(std::string_view line, const Message& message,
   return true;
 }
 
-void Upstream::judge_flow(std::string_view line, const Message& message, CallAccess& access) {
-  const FlowEffect effect = flows_.judge(line, message, access);
-  if (effect == FlowEffect::off) return;
-  effects_.record(
-      {.kind = AuditKind::flow,
-       .outcome = effect == FlowEffect::deny ? AuditOutcome::denied : AuditOutcome::none,
-       .tool = access.named,
-       .reason = FlowGate::rule_name});
+// All that decides by what it names and by what was read: when it comes, and again when it goes on.
+CallAccess Upstream::access_for(std::string_view line, const Message& message) {
+  CallAccess access =
+      access_of(line, message, rights_, server_, pins_.defaults_for(message, rights_));
+  pins_.judge(line, message, access);
+  flows_.judge(line, message, access);
+  return access;
+}
+
+void Upstream::record_flow(const CallAccess& access) {
+  if (access.flow == FlowEffect::off) return;
+  const bool is_denied = access.flow == FlowEffect::deny;
+  effects_.record({.kind = AuditKind::flow,
+                   .outcome = is_denied ? AuditOutcome::denied : AuditOutcome::none,
+                   .tool = access.named,
+                   .reason = FlowGate::rule_name});
 }
 
 // Answers it when it may not go on.

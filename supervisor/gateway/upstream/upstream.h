@@ -132,7 +132,8 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void response_from_host(std::string_view line, const Message& message, Time now);
   void refuse_values(std::string_view line, const Message& message);
   bool refused_access(std::string_view line, const Message& message, const CallAccess& access);
-  void judge_flow(std::string_view line, const Message& message, CallAccess& access);
+  CallAccess access_for(std::string_view line, const Message& message);
+  void record_flow(const CallAccess& access);
   void note_flow(const Call& call, std::string_view name);
   bool refused(std::string_view line, const Message& message, CallKind kind);
   void cancel_from_host(std::string_view line, const Message& message, Time now);

@@ -147,10 +147,7 @@ bool Upstream::is_what_was_shown(const Call& call) const {
 bool Upstream::may_still_go(const Call& call, Time now) {
   if (!call.unsent->judged) return true;
   const JudgedCall& judged = *call.unsent->judged;
-  CallAccess access = access_of(judged.line, judged.message, rights_, server_,
-                                pins_.defaults_for(judged.message, rights_));
-  pins_.judge(judged.line, judged.message, access);
-  flows_.judge(judged.line, judged.message, access);
+  const CallAccess access = access_for(judged.line, judged.message);
   if (!access.refusal.empty()) {
     const Call over = *calls_.cancel(call.caller_id);
     say_to_host(access.refusal);
