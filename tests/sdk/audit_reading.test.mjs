@@ -80,6 +80,10 @@ test('An anchor in a file is kept from one check to the next, and tells when lin
   const cut = await run(program, ['audit', 'verify', '--anchor-file', anchor, '--log', copy], { env }).catch((error) => error);
   assert.equal(cut.code, 10);
   assert.equal(fs.readFileSync(anchor, 'utf8'), kept, 'the anchor of a broken log is no anchor');
+  fs.writeFileSync(anchor, '');
+  const empty = await audit('verify', '--anchor-file', anchor);
+  assert.equal(empty.code, 2);
+  assert.match(empty.err, /an anchor is what an earlier/);
 });
 
 test('What has made room is told to whoever wants it', async () => {

@@ -47,6 +47,24 @@ rootless(publish, ({ place }) => {
     assert.match(shown, /no server yet: /);
     assert.equal(read('.cursor/mcp.json'), hosts);
     assert.ok(!place.isDeclared('made'));
+    assert.ok(!fs.existsSync(path.join(place.configuration, 'cellblock.toml')));
+  });
+
+  test('Servers outside cells are found in the home of who asks, also of an id without an account', async () => {
+    const scanned = await place.cellblock('scan');
+    assert.equal(scanned.code, 15, scanned.err);
+    assert.match(scanned.out, /Cursor[^]*made/);
+    const lost = await place.run(['cellblock', 'scan'], { env: { HOME: '' } });
+    assert.match(lost.err, /no home directory is known here: set HOME/);
+    assert.notEqual(lost.code, 0);
+  });
+
+  test('It makes the configuration without which the daemon does not start', async () => {
+    const done = await place.cellblock('setup', '--yes');
+    assert.ok(fs.existsSync(path.join(place.configuration, 'cellblock.toml')), done.err);
+    await place.cellblock('remove', '--yes', 'made');
+    fs.rmSync(path.join(place.configuration, 'cellblock.toml'));
+    write('.cursor/mcp.json', hosts);
   });
 
   test('Without systemd it says how the daemon is started, and adds the servers all the same', async () => {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "client/cli/host_files/entry_match.h"
 #include "client/cli/host_files/host_change.h"
@@ -91,14 +93,31 @@ std::vector<ScanFinding> configured_servers(const ScannedUser& user, const std::
   return findings;
 }
 
-std::vector<ScannedUser> scanned_users() {
-  std::vector<ScannedUser> users;
+namespace {
+
+// Not every list of accounts has all of them, and a container has perhaps none.
+std::vector<ScannedUser> calling_user() {
   const uid_t own = ::geteuid();
+  const passwd* entry = ::getpwuid(own);   // NOLINT(concurrency-mt-unsafe): one thread
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  ScannedUser user{.name = std::to_string(own), .uid = own, .gid = ::getegid(), .home = ""};
+  if (home != nullptr) user.home = home;
+  if (entry != nullptr) {
+    user.name = entry->pw_name;
+    user.home = entry->pw_dir;
+  }
+  return user.home.size() > 1 ? std::vector{std::move(user)} : std::vector<ScannedUser>();
+}
+
+}  // namespace
+
+std::vector<ScannedUser> scanned_users() {
+  if (::geteuid() != 0) return calling_user();
+  std::vector<ScannedUser> users;
   ::setpwent();                                 // NOLINT(concurrency-mt-unsafe): one thread
   while (const passwd* entry = ::getpwent()) {  // NOLINT(concurrency-mt-unsafe): one thread
-    const bool is_wanted = own == 0 || entry->pw_uid == own;
     const std::string home = entry->pw_dir == nullptr ? "" : entry->pw_dir;
-    if (is_wanted && home.size() > 1 && users.size() < most_users) {
+    if (home.size() > 1 && users.size() < most_users) {
       users.push_back(
           {.name = entry->pw_name, .uid = entry->pw_uid, .gid = entry->pw_gid, .home = home});
     }

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
+#include "client/cli/import/bounded_file.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/tools/tools.h"
 #include "policy/audit/log_verifier.h"
@@ -25,13 +28,12 @@ using Anchor = std::optional<audit::ChainPoint>;
 
 // None yet is the first time.
 Result<Anchor> anchor_in_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file && errno == ENOENT) return Anchor();
-  std::string line;
-  if (!std::getline(file, line)) {
-    return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
-  }
-  const auto read = read_anchor(line);
+  constexpr std::size_t most_bytes = 256;
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(path, unknown).type();
+  if (kind == std::filesystem::file_type::not_found) return Anchor();
+  const std::string text = CELLBLOCK_TRY(bounded_file(path, most_bytes));
+  const auto read = read_anchor(text.substr(0, text.find('\n')));
   if (!read) return fail(fmt::format("{}: {}", path, read.error().text));
   return Anchor(*read);
 }

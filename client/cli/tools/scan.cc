@@ -41,7 +41,12 @@ Outside all_outside(bool probes) {
   const std::string here = std::filesystem::current_path(ignored).string();
   Outside outside;
   std::vector<ScanFinding>& all = outside.findings;
-  for (const ScannedUser& user : scanned_users()) {
+  const auto users = scanned_users();
+  if (users.empty()) {
+    outside.is_whole = false;
+    fmt::print(stderr, "cellblock: no home directory is known here: set HOME\n");
+  }
+  for (const ScannedUser& user : users) {
     auto found = configured_as(user, here);
     if (found) {
       std::ranges::move(*found, std::back_inserter(all));

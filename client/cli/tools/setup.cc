@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "client/cli/add/added_files.h"
 #include "client/cli/common/installation.h"
 #include "client/cli/common/program_start.h"
 #include "client/cli/common/prompt.h"
+#include "client/cli/install/places.h"
 #include "client/cli/setup/host_servers.h"
 #include "client/cli/setup/setup_plan.h"
 #include "client/cli/setup/user_service.h"
@@ -64,6 +68,20 @@ Result<void> look_at_machine(const Setup& setup) {
   return fail("no cell runs here yet: the commands above mend it; then `cellblock setup` again");
 }
 
+// The daemon does not start without one.
+Result<void> make_configuration(const Setup& setup) {
+  const auto places = places_of(setup.context, Mode::user);
+  std::error_code ignored;
+  if (std::filesystem::exists(places.main_file, ignored)) return {};
+  const auto question =
+      fmt::format("cellblockd needs {}: make one that declares nothing?", places.main_file);
+  if (!setup.wants(question)) return {};
+  AddedFiles files(places);
+  CELLBLOCK_CHECK(files.make_main_file());
+  files.keep();
+  return {};
+}
+
 // Without a daemon servers are added all the same.
 Result<void> start_service(const Setup& setup) {
   tell_step(setup, "your service");
@@ -74,9 +92,10 @@ Result<void> start_service(const Setup& setup) {
   }
   if (step != ServiceStep::enable) {
     tell(setup.context, service_advice(step));
-    return {};
+    return make_configuration(setup);
   }
   if (!setup.wants("Start cellblock for you, now and with each login?")) return {};
+  CELLBLOCK_CHECK(make_configuration(setup));
   CELLBLOCK_CHECK(enable_service());
   tell(setup.context, "cellblock.socket is enabled");
   return {};
