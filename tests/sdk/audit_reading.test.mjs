@@ -60,6 +60,26 @@ test('Lines behind one are all of them, each once, and then each new one', async
   assert.deepEqual(heard.slice(0, 4), [1, 2, 3, 4].map((step) => all.at(-1) + step));
 });
 
+test('Each line is one event of the schema that is asked for, and what is no record is told', async () => {
+  const all = sequences((await audit('--json', '--after', '0')).out);
+  // The end of a session may be recorded meanwhile.
+  const events = async (form) => (await audit('--format', form, '--after', '0')).out.trim().split('\n').slice(0, all.length);
+  const numbers = { ecs: ({ event }) => event.sequence, ocsf: ({ metadata }) => metadata.sequence };
+  for (const [form, number] of Object.entries(numbers)) {
+    assert.deepEqual((await events(form)).map((line) => number(JSON.parse(line))), all);
+  }
+  assert.deepEqual((await events('cef')).map((line) => Number(/ externalId=([0-9]+) /.exec(line)[1])), all);
+  const both = await audit('--json', '--format', 'ecs');
+  assert.equal(both.code, 2);
+  assert.match(both.err, /leave --json out/);
+  const copy = path.join(daemon.directory, 'junk.log');
+  const records = fs.readFileSync(log, 'utf8');
+  fs.writeFileSync(copy, `${records}no record\nnor this\n`);
+  const { stdout, stderr } = await run(program, ['audit', '--format', 'ecs', '-n', '1000', '--log', copy], { env });
+  assert.equal(stdout.split('\n').length, records.split('\n').length);
+  assert.equal(stderr, 'cellblock: what is no record of the log was left out\n');
+});
+
 test('A log that does not go so far is an error, since it was begun anew', async () => {
   const { code, err } = await audit('--json', '--after', '999999');
   assert.notEqual(code, 0);

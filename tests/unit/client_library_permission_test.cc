@@ -7,12 +7,15 @@
 #include "cellblock/client.h"
 #include "cellblock/session.h"
 #include "tests/unit/fake_gateway.h"
+#include "tests/unit/recording_gateway.h"
 
 namespace cellblock::client {
 namespace {
 
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
+using cellblock::testing::RecordedLines;
+using cellblock::testing::RecordingGateway;
 using std::chrono::milliseconds;
 using ::testing::Contains;
 using ::testing::Each;
@@ -22,37 +25,9 @@ using ::testing::IsEmpty;
 
 constexpr auto nothing = R"({"content":[]})";
 
-/// Answers everything and remembers what came.
-class Recorder {
- public:
-  Recorder()
-      : gateway_([this](FakeConnection& peer) {
-          while (auto line = peer.read_line()) {
-            if (FakeConnection::id_of(*line) == "null") continue;
-            lines_.push_back(*line);
-            peer.answer(*line, nothing);
-          }
-          ended_.count_down();
-        }) {}
-
-  Client connect(Options options) {
-    options.socket = gateway_.path();
-    auto client = Client::connect(std::move(options));
-    EXPECT_TRUE(client) << client.error().text;
-    return *std::move(client);
-  }
-
-  /// When the client has closed.
-  const std::vector<std::string>& lines() {
-    ended_.wait();
-    return lines_;
-  }
-  const std::string& path() const { return gateway_.path(); }
-
- private:
-  std::vector<std::string> lines_;
-  std::latch ended_{1};
-  FakeGateway gateway_;
+/// Answers everything.
+struct Recorder : RecordingGateway {
+  Recorder() : RecordingGateway(RecordedLines::requests, [](const auto&) { return nothing; }) {}
 };
 
 TEST(Permission, SendsNothingOfACallThatARuleDenies) {

@@ -8,6 +8,7 @@
 #include "cellblock/session.h"
 #include "client/connection/request_params.h"
 #include "tests/unit/fake_gateway.h"
+#include "tests/unit/recording_gateway.h"
 
 /// MCP's requests by name: what each sends, and what becomes of the answer.
 namespace cellblock::client {
@@ -15,40 +16,24 @@ namespace {
 
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
+using cellblock::testing::RecordedLines;
+using cellblock::testing::RecordingGateway;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Answers everything with the same result and remembers what came, without its envelope.
-class Recorder {
- public:
+/// Answers everything with the same result.
+struct Recorder : RecordingGateway {
   explicit Recorder(std::string result)
-      : gateway_([this, result = std::move(result)](FakeConnection& peer) {
-          while (auto line = peer.read_line()) {
-            lines_.push_back(line->substr(line->find(R"("method")")));
-            peer.answer(*line, result);
-          }
-          ended_.count_down();
-        }) {}
+      : RecordingGateway(RecordedLines::all,
+                         [result = std::move(result)](const auto&) { return result; }) {}
 
-  Client connect(Options options = {}) {
-    options.socket = gateway_.path();
-    auto client = Client::connect(std::move(options));
-    EXPECT_TRUE(client) << client.error().text;
-    return *std::move(client);
+  /// Without their envelope.
+  std::vector<std::string> said() {
+    std::vector<std::string> texts;
+    for (const auto& line : lines()) texts.push_back(line.substr(line.find(R"("method")")));
+    return texts;
   }
-  const std::string& path() const { return gateway_.path(); }
-
-  /// When the client has closed.
-  const std::vector<std::string>& lines() {
-    ended_.wait();
-    return lines_;
-  }
-
- private:
-  std::vector<std::string> lines_;
-  std::latch ended_{1};
-  FakeGateway gateway_;
 };
 
 TEST(NamedRequests, SendTheirMethodsAndGiveWhatTheServerWrote) {
@@ -65,7 +50,7 @@ TEST(NamedRequests, SendTheirMethodsAndGiveWhatTheServerWrote) {
     EXPECT_TRUE(client.ping());
   }
   EXPECT_THAT(
-      recorder.lines(),
+      recorder.said(),
       ElementsAre(
           R"("method":"resources/read","params":{"uri":"file:///a\"b"}})",
           R"("method":"resources/subscribe","params":{"uri":"file:///a"}})",
@@ -96,7 +81,7 @@ TEST(NamedRequests, RefuseWhatCannotBeSent) {
     EXPECT_EQ(client.complete({.prompt = "p", .resource_template = "t"}).error().code,
               ErrorCode::invalid_argument);
   }
-  EXPECT_THAT(recorder.lines(), IsEmpty());
+  EXPECT_THAT(recorder.said(), IsEmpty());
 }
 
 TEST(NamedRequests, NameEveryLogLevelAsMcpDoes) {
@@ -200,7 +185,7 @@ TEST(NamedRequests, AreDeniedByTheRulesOfTheHost) {
               ErrorCode::denied_by_host);
     EXPECT_TRUE(client.read_resource("file:///open"));
   }
-  EXPECT_THAT(recorder.lines(), ElementsAre(HasSubstr("file:///open")));
+  EXPECT_THAT(recorder.said(), ElementsAre(HasSubstr("file:///open")));
 }
 
 TEST(NamedRequests, OfTheHostsOwnHouseAskNobody) {
@@ -236,7 +221,7 @@ TEST(NamedRequests, OfASessionAreThoseOfTheConnection) {
   });
   context.run();
   EXPECT_EQ(good, 10U);
-  EXPECT_THAT(recorder.lines(),
+  EXPECT_THAT(recorder.said(),
               ElementsAre(HasSubstr("resources/list"), HasSubstr("resources/templates/list"),
                           HasSubstr("resources/read"), HasSubstr("resources/subscribe"),
                           HasSubstr("resources/unsubscribe"), HasSubstr("prompts/list"),

@@ -20,6 +20,7 @@
 
 #include "cellblock/session.h"
 #include "tests/unit/fake_gateway.h"
+#include "tests/unit/recording_gateway.h"
 #include "tests/unit/subprocess.h"
 
 /// Operations of a Session with tokens of Asio: coroutines, futures, handlers with an executor or a
@@ -34,36 +35,21 @@ using boost::asio::io_context;
 using boost::asio::use_awaitable;
 using cellblock::testing::FakeConnection;
 using cellblock::testing::FakeGateway;
+using cellblock::testing::RecordedLines;
+using cellblock::testing::RecordingGateway;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr auto nothing = R"({"content":[]})";
 
-/// Answers what is not called "slow", and remembers what came.
-class Recorder {
- public:
+/// Answers what is not called "slow".
+struct Recorder : RecordingGateway {
   Recorder()
-      : gateway_([this](FakeConnection& peer) {
-          while (auto line = peer.read_line()) {
-            lines_.push_back(*line);
-            const bool waits = line->find("slow") != std::string::npos;
-            if (!waits && FakeConnection::id_of(*line) != "null") peer.answer(*line, nothing);
-          }
-          ended_.count_down();
-        }) {}
-
-  Options options() const { return {.socket = gateway_.path()}; }
-
-  /// When the session has closed.
-  const std::vector<std::string>& lines() {
-    ended_.wait();
-    return lines_;
-  }
-
- private:
-  std::vector<std::string> lines_;
-  std::latch ended_{1};
-  FakeGateway gateway_;
+      : RecordingGateway(RecordedLines::all,
+                         [](const std::string& line) -> std::optional<std::string> {
+                           if (line.contains("slow")) return std::nullopt;
+                           return nothing;
+                         }) {}
 };
 
 void run(io_context& context, std::function<awaitable<void>()> body) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/event_form.h"
@@ -152,7 +153,7 @@ class Printer {
     return wants_all_ || filter_.wants(PlainJson::parse(line, nullptr, false));
   }
 
-  void print(std::string_view line) const {
+  void print(std::string_view line) {
     if (form_ != nullptr) {
       print_event(line);
     } else if (output_ == Output::json) {
@@ -165,16 +166,22 @@ class Printer {
   }
 
  private:
-  // A torn line is no event; the next opening tells of it.
-  void print_event(std::string_view line) const {
+  // A collector takes events alone, and whoever looks after it hears that something else was there.
+  void print_event(std::string_view line) {
     const auto parsed = PlainJson::parse(line, nullptr, false);
-    if (parsed.is_object()) fmt::print("{}\n", form_(parsed, origin_));
+    if (parsed.is_object()) {
+      fmt::print("{}\n", form_(parsed, origin_));
+      return;
+    }
+    if (std::exchange(has_told_, true)) return;
+    fmt::print(stderr, "cellblock: what is no record of the log was left out\n");
   }
 
   Output output_;
   ShownTime shown_;
   EventForm form_;
   EventOrigin origin_ = this_machine();
+  bool has_told_ = false;
   bool wants_all_;
   AuditFilter filter_;
   Style style_ = Style::for_stdout();
@@ -280,6 +287,10 @@ Exit run_audit_search(const Context& context, const Words& words) {
 }
 
 Exit run_audit(const Context& context, const Words& words) {
+  if (words.has(event_format) && context.output == Output::json) {
+    return audit_failure(context, {"--format says how lines are printed: leave --json out"},
+                         Exit::usage);
+  }
   const bool is_search =
       wants_whole_span(words) && !words.has(follow_option) && !words.has(after_line);
   return is_search ? run_audit_search(context, words) : run_audit_tail(context, words);

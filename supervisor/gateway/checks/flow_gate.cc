@@ -21,9 +21,9 @@ std::string name_in(std::string_view line, const Message& message, CallKind kind
 
 void FlowGate::judge(std::string_view line, const Message& message, CallAccess& access) {
   const FlowRules& rules = contexts_.rules();
+  if (rules.trifecta == FlowEffect::off || !access.refusal.empty()) return;
   const CallKind kind = kind_of(message.method);
-  const bool is_judged = rules.trifecta != FlowEffect::off && is_recorded(kind);
-  if (!is_judged || !access.refusal.empty()) return;
+  if (!is_recorded(kind)) return;
   std::string name = name_in(line, message, kind);
   const auto why = contexts_.trifecta(session_, labels_of(kind, name));
   if (!why) return;
