@@ -77,6 +77,15 @@ TEST(BundleSettings, RefuseWhatTheyDoNotTake) {
   EXPECT_THAT(mistake_of({"size=1", "size=2"}), HasSubstr("takes one value"));
   EXPECT_THAT(mistake_of({"other=1"}), HasSubstr("it asks for key, size, deep, roots, colour"));
   EXPECT_THAT(mistake_of({"colour=a\nb"}), HasSubstr("one line"));
+  EXPECT_THAT(mistake_of({"roots="}), HasSubstr("allowed: a path"));
+}
+
+TEST(BundleSettings, TakeNoEmptyDefaultForADirectory) {
+  const auto settings = settings_in(
+      R"({"user_config": {"d": {"type": "directory", "default": "", "required": true}}})");
+  const auto values = setting_values(settings, {}, places);
+  ASSERT_TRUE(values.has_value());
+  EXPECT_THAT(missing_settings(settings, *values), SizeIs(1));
 }
 
 TEST(BundleSettings, AreMissingWhereTheyAreRequiredAndHaveNoValueOrAnEmptyOne) {

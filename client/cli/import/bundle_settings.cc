@@ -110,7 +110,11 @@ Result<std::string> taken_value(const BundleSetting& setting, const std::string&
     return fail(
         fmt::format("{}: allowed: one line of at most {} bytes", setting.key, longest_value));
   }
-  if (setting.kind == SettingKind::path) return whole_path(text, places);
+  if (setting.kind == SettingKind::path) {
+    if (!text.empty()) return whole_path(text, places);
+    return fail(fmt::format("{}: allowed: a path; an empty one would be this directory",
+                            safe_line(setting.key)));
+  }
   if (setting.kind == SettingKind::boolean && text != "true" && text != "false") {
     return fail(fmt::format("{}: allowed: true or false", setting.key));
   }
@@ -172,6 +176,7 @@ Result<SettingValues> setting_values(const std::vector<BundleSetting>& settings,
   for (const auto& setting : settings) {
     if (setting.defaults.empty() || values.contains(setting.key)) continue;
     for (const auto& text : setting.defaults) {
+      if (text.empty() && setting.kind == SettingKind::path) continue;
       values[setting.key].push_back(
           CELLBLOCK_TRY(taken_value(setting, with_home(text, places.home), places)));
     }
