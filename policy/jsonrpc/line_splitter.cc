@@ -47,6 +47,7 @@ LineSplitter::Next LineSplitter::take(std::size_t length) {
   begin_ += length + 1;
   scanned_ = begin_;
   if (length > max_line_) return {Kind::too_long, {}, length};
+  if (length > kept_capacity) last_large_ = length;
   return {Kind::line, line, 0};
 }
 
@@ -78,12 +79,14 @@ void LineSplitter::settle() {
   }
 }
 
-/// Twice what is there, so that a large line is copied a constant number of times; but not past
-/// the longest line and one read. One that cannot be a line is skipped before it gets that far.
+/// Twice what is there, so that a large line is copied a constant number of times; and where one
+/// came before, room for another like it at once. But not past the longest line and one read. One
+/// that cannot be a line is skipped before it gets that far.
 std::size_t LineSplitter::wanted_capacity() const {
-  const std::size_t least = unfinished() + smallest_read + padding;
-  const std::size_t most = max_line_ + 1 + smallest_read + padding;
-  return std::max({least, std::min(2 * unfinished() + smallest_read + padding, most)});
+  constexpr std::size_t room = smallest_read + padding;
+  const std::size_t alike = unfinished() > kept_capacity / 2 ? last_large_ + 1 : 0;
+  const std::size_t wanted = std::max(2 * unfinished(), alike) + room;
+  return std::max(unfinished() + room, std::min(wanted, max_line_ + 1 + room));
 }
 
 void LineSplitter::move_to(std::size_t capacity) {

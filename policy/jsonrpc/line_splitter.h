@@ -64,6 +64,7 @@ class LineSplitter {
   std::size_t begin_ = 0;    // of the line that is coming in
   std::size_t scanned_ = 0;  // no newline in [begin_, scanned_): no byte is searched twice
   std::size_t end_ = 0;
+  std::size_t last_large_ = 0;  // length of the last line that was too large to keep a buffer for
   Mode mode_ = Mode::collecting;
 };
 

@@ -41,16 +41,18 @@ Result<std::optional<MetricsPage>> map_metrics(const Config& config) {
   return CELLBLOCK_TRY(MetricsPage::map(page.get(), numbers, MetricsPage::Use::count));
 }
 
-// Messages may have megabytes, and come seldom. What they took is given back rather than kept for
-// the next one: large pieces at once, the rest when nothing happens.
-constexpr int large = 256 << 10;
+// Messages may have megabytes, and often come one after the other. A page that the kernel gives
+// costs more than all that is done with its bytes, so what a message took is kept for the next one
+// and given back when nothing happens.
+constexpr int most_kept = 64 << 20;
+constexpr int largest_piece_of_heap = 32 << 20;  // the most that mallopt(3) takes
 constexpr Milliseconds idle_time{2'000};
 
-void bound_free_memory() {
+void keep_free_memory() {
   // NOLINTBEGIN(concurrency-mt-unsafe): one thread
   ::mallopt(M_ARENA_MAX, 1);
-  ::mallopt(M_MMAP_THRESHOLD, large);
-  ::mallopt(M_TRIM_THRESHOLD, 2 * large);
+  ::mallopt(M_MMAP_THRESHOLD, largest_piece_of_heap);
+  ::mallopt(M_TRIM_THRESHOLD, most_kept);
   // NOLINTEND(concurrency-mt-unsafe)
 }
 
@@ -88,7 +90,7 @@ Result<void> run() {
 }  // namespace
 
 int main() {
-  bound_free_memory();
+  keep_free_memory();
   set_up_log("cellblock-gateway");
   const auto ran = run();
   if (ran) return EXIT_SUCCESS;

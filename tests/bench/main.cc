@@ -103,7 +103,7 @@ void print_load(const std::vector<std::unique_ptr<Subject>>& subjects, const Loa
   }
 }
 
-void print_calls(const Daemon& daemon) {
+void print_calls(const Daemon& daemon, std::string_view only) {
   pin_to(subject_cpu);
   const auto subjects = make_subjects(daemon);
   pin_to(driver_cpu);
@@ -112,7 +112,7 @@ void print_calls(const Daemon& daemon) {
       "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
   for (const Load& load : {echo_load(1, 2000), echo_load(16, 8000), echo_load(64, 16000),
                            payload_load(1'000'000, 40), payload_load(10'000'000, 6)}) {
-    print_load(subjects, load);
+    if (load.name.contains(only)) print_load(subjects, load);
   }
 }
 
@@ -199,7 +199,7 @@ std::vector<std::string> install_node_server(const Daemon& daemon) {
   return {"/usr/bin/node", copy + "/@modelcontextprotocol/server-filesystem/dist/index.js", "/usr"};
 }
 
-void run_calls_and_starts() {
+void run_calls_and_starts(std::string_view only) {
   pin_to(subject_cpu);
   Daemon daemon;
   const std::vector<std::string> node_command = install_node_server(daemon);
@@ -213,17 +213,19 @@ void run_calls_and_starts() {
   }
   daemon.start({.servers = servers});
   print_heading();
-  print_calls(daemon);
-  print_starts(daemon, node_command);
+  print_calls(daemon, only);
+  if (only.empty()) print_starts(daemon, node_command);
 }
 
 }  // namespace
 }  // namespace cellblock::bench
 
-int main() {
+// An argument is a part of the names of the loads to measure alone: "64 in flight".
+int main(int argc, char** argv) {
   try {
-    cellblock::bench::run_calls_and_starts();
-    cellblock::bench::print_memory();
+    const std::string_view only = argc > 1 ? argv[1] : "";
+    cellblock::bench::run_calls_and_starts(only);
+    if (only.empty()) cellblock::bench::print_memory();
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "cellblock-bench: {}\n", error.what());

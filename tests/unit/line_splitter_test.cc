@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,19 @@ TEST(LineSplitter, GivesMemoryBackAfterALargeLine) {
   EXPECT_THAT(lines_of(splitter, large + "\nab"), ElementsAre(large));
   EXPECT_LE(splitter.capacity(), 64U << 10);
   EXPECT_THAT(lines_of(splitter, "c\n"), ElementsAre("abc"));
+}
+
+TEST(LineSplitter, MakesRoomAtOnceForALineLikeTheLargeOneBefore) {
+  LineSplitter splitter(4U << 20);
+  const std::string large(3U << 20, 'x');
+  EXPECT_THAT(lines_of(splitter, large + "\n"), ElementsAre(large));
+  std::set<std::size_t> capacities;
+  for (std::size_t sent = 0; sent < large.size(); sent += 4096) {
+    EXPECT_THAT(lines_of(splitter, std::string(4096, 'x')), IsEmpty());
+    capacities.insert(splitter.capacity());
+  }
+  EXPECT_LE(capacities.size(), 3U);
+  EXPECT_GT(*capacities.rbegin(), large.size());
 }
 
 TEST(LineSplitter, OffersAtLeastSixteenKibibytes) {
