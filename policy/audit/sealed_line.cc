@@ -17,11 +17,11 @@ std::optional<std::uint8_t> value_of(char digit) {
 
 std::string hex_of(const Sha256& digest) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(hex_digits);
+  std::string text(hex_digits, '0');
+  auto place = text.begin();
   for (const std::uint8_t byte : digest) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 0xfU];
+    *place++ = digits[byte >> 4U];
+    *place++ = digits[byte & 0xfU];
   }
   return text;
 }

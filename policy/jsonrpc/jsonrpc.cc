@@ -103,6 +103,7 @@ Message message_of(MessageKind kind, Sightings& seen) {
   message.error = seen.error.where;
   message.name = span_if(seen.name, JsonType::string);
   message.name_text = seen.name.text;
+  message.arguments = seen.arguments.where;
   message.uri = span_if(seen.uri, JsonType::string);
   message.request_id = seen.request_id.where;
   message.progress = span_if(seen.progress, JsonType::number);

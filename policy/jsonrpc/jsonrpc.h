@@ -47,6 +47,7 @@ struct Message {
   // Inside params, raw JSON each; empty if absent.
   Span name;                 ///< params.name, a string
   std::string name_text;     ///< the same, unescaped
+  Span arguments;            ///< params.arguments, of whatever type
   Span uri;                  ///< params.uri
   Span request_id;           ///< params.requestId (notifications/cancelled)
   Span progress;             ///< params.progress, a number

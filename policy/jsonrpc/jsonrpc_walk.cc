@@ -1,6 +1,8 @@
 #include "policy/jsonrpc/jsonrpc_walk.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "policy/mcp/methods.h"
@@ -30,6 +32,7 @@ constexpr KnownMember known_members[] = {
     {message, "error", &Sightings::error, error},
 
     {params, "name", &Sightings::name},
+    {params, "arguments", &Sightings::arguments},
     {params, "uri", &Sightings::uri},
     {params, "requestId", &Sightings::request_id},
     {params, "progress", &Sightings::progress},
@@ -74,10 +77,20 @@ constexpr KnownMember known_members[] = {
     {input_params, "message", &Sightings::input_message},
 };
 
+// The members of one place stand together above: asked for every key, and few places have many.
+constexpr auto members_by_place = [] {
+  std::array<std::span<const KnownMember>, static_cast<std::size_t>(stream_filter) + 1> members;
+  for (const KnownMember& member : known_members) {
+    auto& found = members.at(static_cast<std::size_t>(member.place));
+    found = {found.empty() ? &member : found.data(), &member + 1};
+  }
+  return members;
+}();
+
 // Null: of no interest.
 const KnownMember* find_member(MessageWalk::Place place, std::string_view key) {
-  for (const KnownMember& member : known_members) {
-    if (member.place == place && member.key == key) return &member;
+  for (const KnownMember& member : members_by_place.at(static_cast<std::size_t>(place))) {
+    if (member.key == key) return &member;
   }
   return nullptr;
 }

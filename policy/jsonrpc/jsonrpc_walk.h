@@ -29,7 +29,8 @@ struct Sightings {
   Found jsonrpc, id, method, params, result, error;
   Found error_code, error_message;
   // In params:
-  Found name, uri, request_id, progress, progress_token, capabilities, cursor, level, question;
+  Found name, arguments, uri, request_id, progress, progress_token, capabilities, cursor, level,
+      question;
   // In params._meta:
   Found meta_progress_token, protocol_version, client_capabilities, params_subscription_id;
   Found traceparent;

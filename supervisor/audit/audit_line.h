@@ -15,12 +15,15 @@ namespace cellblock::audit {
 
 using WallTime = std::chrono::system_clock::time_point;
 
+/// RFC 3339, UTC, milliseconds.
+std::string text_of(WallTime time);
+
 enum class Teller : std::uint8_t { gateway, supervisor };
 
 /// What the writer adds: nothing of it can be said by a gateway.
 struct Stamp {
   std::string_view boot;  ///< of this writer
-  WallTime time;
+  std::string_view time;  ///< as text_of()
   std::uint32_t uid = 0;  ///< whose gateway
   std::uint64_t gateway = 0;
   Teller teller = Teller::gateway;

@@ -300,15 +300,15 @@ Result<std::size_t> AuditWriter::read_packet(Source& source) {
     if (received.error().number != EAGAIN) source.socket.reset();
     return 0;
   }
+  const std::string time = text_of(now());  // of all that came together
+  const Stamp stamp{boot_, time, source.uid, source.gateway, source.teller};
   std::size_t count = 0;
-  while (count < received->size() && CELLBLOCK_TRY(add(source, (*received)[count]))) ++count;
+  while (count < received->size() && CELLBLOCK_TRY(add(source, (*received)[count], stamp))) ++count;
   return count;
 }
 
-Result<bool> AuditWriter::add(Source& source, const AuditMessage& message) {
+Result<bool> AuditWriter::add(Source& source, const AuditMessage& message, const Stamp& stamp) {
   const auto& [record, text] = message;
-  const Stamp stamp{boot_, std::chrono::system_clock::now(), source.uid, source.gateway,
-                    source.teller};
   const auto fields = record_fields(record, text, stamp);
   // A number that was there already would be taken for a line that somebody copied.
   if (!fields || record.number <= source.written) {

@@ -124,7 +124,7 @@ class AuditWriter {
   /// How many records became lines of the log to be written; 0: none came.
   Result<std::size_t> read_packet(Source& source);
   /// False: no honest source sends it, and the source is closed.
-  Result<bool> add(Source& source, const AuditMessage& message);
+  Result<bool> add(Source& source, const AuditMessage& message, const Stamp& stamp);
   void tell(Source& source) const;
   Result<void> ask_for_room();
   void forget_closed();

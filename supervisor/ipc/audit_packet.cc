@@ -49,6 +49,7 @@ SysResult<std::vector<AuditMessage>> receive_audit(int socket, int flags) {
   if (received.size == 0) return std::unexpected(SysError{"recvmsg", EPIPE});
   if (!received.fds.empty()) return std::unexpected(SysError{"recvmsg", EBADMSG});
   std::vector<AuditMessage> messages;
+  messages.reserve(received.size / head);
   std::string_view packet(reinterpret_cast<const char*>(buffer.data()), received.size);
   while (!packet.empty()) messages.push_back(CELLBLOCK_TRY(take_message(packet)));
   return messages;

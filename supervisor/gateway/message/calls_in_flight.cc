@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "policy/mcp/methods.h"
 
 namespace cellblock::gateway {
 namespace {
+
 constexpr unsigned spare_bits = 64 - 53;
+
+std::size_t hash_of(std::string_view caller_id) { return std::hash<std::string_view>{}(caller_id); }
+
 }  // namespace
 
 std::uint64_t UpstreamIds::draw() {
@@ -83,10 +88,18 @@ std::optional<CallTable::Refusal> CallTable::refusal_for(std::string_view caller
   return std::nullopt;
 }
 
+void CallTable::open(Call call) {
+  keys_.push_back({call.own_id, hash_of(call.caller_id)});
+  calls_.push_back(std::move(call));
+}
+
+const Call* CallTable::find_by_id(std::uint64_t own_id) const {
+  const auto found = std::ranges::find(keys_, own_id, &Key::own_id);
+  return found == keys_.end() ? nullptr : &calls_[static_cast<std::size_t>(found - keys_.begin())];
+}
+
 const Call* CallTable::find(std::string_view own_id) const {
-  const std::uint64_t id = parse_upstream_id(own_id);
-  const auto found = std::ranges::find(calls_, id, &Call::own_id);
-  return found == calls_.end() ? nullptr : &*found;
+  return find_by_id(parse_upstream_id(own_id));
 }
 
 Call* CallTable::find(std::string_view own_id) {
@@ -95,13 +108,15 @@ Call* CallTable::find(std::string_view own_id) {
 }
 
 Call* CallTable::find(std::uint64_t own_id) {
-  const auto found = std::ranges::find(calls_, own_id, &Call::own_id);
-  return found == calls_.end() ? nullptr : &*found;
+  return const_cast<Call*>(find_by_id(own_id));  // NOLINT(*-const-cast): as above
 }
 
 const Call* CallTable::find_by_caller_id(std::string_view caller_id) const {
-  const auto found = std::ranges::find(calls_, caller_id, &Call::caller_id);
-  return found == calls_.end() ? nullptr : &*found;
+  const std::size_t hash = hash_of(caller_id);
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (keys_[i].caller_hash == hash && calls_[i].caller_id == caller_id) return &calls_[i];
+  }
+  return nullptr;
 }
 
 std::size_t CallTable::awaited() const {
@@ -117,10 +132,12 @@ std::size_t CallTable::kept_progress() const {
 
 std::optional<Call> CallTable::remove(const Call* call) {
   if (call == nullptr) return std::nullopt;
-  Call& place = calls_[static_cast<std::size_t>(call - calls_.data())];
-  Call removed = std::exchange(place, Call{});
-  if (&place != &calls_.back()) place = std::move(calls_.back());
+  const auto index = static_cast<std::size_t>(call - calls_.data());
+  Call removed = std::move(calls_[index]);
+  if (index + 1 != calls_.size()) calls_[index] = std::move(calls_.back());
+  keys_[index] = keys_.back();
   calls_.pop_back();
+  keys_.pop_back();
   return removed;
 }
 
@@ -144,6 +161,9 @@ std::vector<std::uint64_t> CallTable::ids() const {
   return ids;
 }
 
-std::vector<Call> CallTable::take_all() { return std::exchange(calls_, {}); }
+std::vector<Call> CallTable::take_all() {
+  keys_.clear();
+  return std::exchange(calls_, {});
+}
 
 }  // namespace cellblock::gateway

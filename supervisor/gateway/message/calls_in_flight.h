@@ -156,7 +156,7 @@ class CallTable {
 
   std::optional<Refusal> refusal_for(std::string_view caller_id) const;
   /// Only when refusal_for() had nothing against it.
-  void open(Call call) { calls_.push_back(std::move(call)); }
+  void open(Call call);
 
   /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
   /// numbers, so this finds a call by its token as well.
@@ -171,6 +171,7 @@ class CallTable {
   bool was_cancelled(std::string_view own_id) const;
 
   std::vector<Call> take_all();
+  /// Their ids stay as they are.
   std::span<Call> all() { return calls_; }
   std::span<const Call> all() const { return calls_; }
   std::vector<std::uint64_t> ids() const;  ///< own
@@ -179,10 +180,18 @@ class CallTable {
   std::size_t kept_progress() const;  ///< bytes, of all calls
 
  private:
+  /// What a call is looked for by: apart from the calls, which are large.
+  struct Key {
+    std::uint64_t own_id = 0;
+    std::size_t caller_hash = 0;
+  };
+
+  const Call* find_by_id(std::uint64_t own_id) const;
   std::optional<Call> remove(const Call* call);
 
   // A scan over a few dozen neighbours is quicker than any tree or hash, and most_ bounds it.
   std::vector<Call> calls_;
+  std::vector<Key> keys_;  // of the calls, in their order
   std::size_t most_;
 
   // A bounded memory is enough: what falls out of it is dropped all the same, only counted as

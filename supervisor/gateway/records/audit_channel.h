@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -57,6 +58,9 @@ class AuditChannel {
     wire::AuditRecord record;
     std::string text;
   };
+  /// A record alone is larger than a block of std::deque.
+  using KeptRecords = boost::container::deque<
+      Kept, void, boost::container::deque_options_t<boost::container::block_size<batch>>>;
   struct Waiter {
     std::uint64_t number = 0;  ///< the last record that it waits for
     Then then;
@@ -81,7 +85,7 @@ class AuditChannel {
   std::unique_ptr<Watch> watch_;
   Timer timer_;
   Timer stuck_timer_;
-  std::deque<Kept> kept_;      ///< not known to be in the log
+  KeptRecords kept_;           ///< not known to be in the log
   std::size_t kept_text_ = 0;  ///< bytes
   std::size_t sent_ = 0;       ///< so many of them, from the front, have been sent
   std::uint64_t last_number_ = 0;

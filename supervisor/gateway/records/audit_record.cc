@@ -5,18 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/json/canonical_json.h"
-#include "policy/json/json_text.h"
 #include "supervisor/gateway/message/json_tree.h"
 
 namespace cellblock::gateway {
 
-Sha256 argument_digest(std::string_view params) {
-  const auto members = raw_members(params);
-  if (!members) return {};
-  const RawMember* found = find_member(*members, "arguments");
-  if (found == nullptr) return sha256("{}").value_or(Sha256{});
-  const auto text = canonical_text(found->value);
-  return sha256(text ? *text : canonical_json(read_tree(found->value))).value_or(Sha256{});
+Sha256 argument_digest(std::string_view arguments) {
+  if (arguments.empty()) return sha256("{}").value_or(Sha256{});
+  const auto text = canonical_text(arguments);
+  return sha256(text ? *text : canonical_json(read_tree(arguments))).value_or(Sha256{});
 }
 
 namespace {

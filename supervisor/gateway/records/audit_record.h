@@ -11,9 +11,9 @@
 /// A record of the audit log as it leaves the gateway.
 namespace cellblock::gateway {
 
-/// SHA-256 of `arguments` in these params of tools/call, as canonical_json(); of `{}` where there
-/// are none. Zeros: it cannot be told.
-Sha256 argument_digest(std::string_view params);
+/// SHA-256 of a call's `arguments` (raw JSON), as canonical_json(); of `{}` where it is empty.
+/// Zeros: it cannot be told.
+Sha256 argument_digest(std::string_view arguments);
 
 /// Whose doing a record is about.
 struct AuditOrigin {

@@ -192,7 +192,7 @@ void SearchRoute::find(std::string_view line, const Message& message, Time now) 
                     .reason = rule,
                     .call = call,
                     .bytes = line.size(),
-                    .arguments = is_told ? argument_digest(message.params.in(line)) : Sha256{}});
+                    .arguments = is_told ? argument_digest(message.arguments.in(line)) : Sha256{}});
   add(line, message).find = *std::move(admitted);
   services_.when_recorded([this, here = std::weak_ptr(here_), call](AuditState log, Time later) {
     if (!here.expired()) recorded(call, log, later);

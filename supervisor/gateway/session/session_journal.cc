@@ -55,7 +55,7 @@ journal::Head& JournalWriter::head() const {
 
 void JournalWriter::begin() { store(head().begun, journal::begun_mark); }
 
-void JournalWriter::put(journal::Part part, std::string_view mark,
+bool JournalWriter::put(journal::Part part, std::string_view mark,
                         std::optional<std::string_view> bytes) {
   const std::size_t index = journal::index_of(part);
   journal::PartHead& own = head().parts.at(index);
@@ -70,6 +70,7 @@ void JournalWriter::put(journal::Part part, std::string_view mark,
   store(own.length.at(next), static_cast<std::uint32_t>(length));
   store(own.current, next);
   current_.at(index) = next;
+  return fits;
 }
 
 void JournalWriter::set_memory(const std::optional<std::string>& json) {
@@ -80,9 +81,9 @@ void JournalWriter::set_calls(const std::vector<JournalledCall>& calls) {
   put(journal::Part::calls, {}, journal::text_of(calls));
 }
 
-void JournalWriter::set_input(std::optional<std::string_view> bytes, bool is_taken) {
+bool JournalWriter::set_input(std::optional<std::string_view> bytes, bool is_taken) {
   const char mark = is_taken ? journal::taken_mark : journal::later_mark;
-  put(journal::Part::input, {&mark, 1}, bytes);
+  return put(journal::Part::input, {&mark, 1}, bytes);
 }
 
 void JournalWriter::set_partial_output(bool is_partial) {
@@ -94,14 +95,15 @@ SessionJournal::SessionJournal(std::unique_ptr<JournalMemory> memory, Source sou
 
 void SessionJournal::begins_with(std::optional<std::string_view> unread) {
   note_memory();
-  writer_.set_input(unread, true);
+  is_input_whole_ = writer_.set_input(unread, true);
   writer_.begin();
   is_input_noted_ = true;
 }
 
 void SessionJournal::asked(std::string_view id, CallShape shape) {
   calls_.push_back({std::string(id), shape});
-  writer_.set_calls(calls_);
+  has_new_calls_ = true;
+  if (!is_input_noted_ || !is_input_whole_) note_calls();
 }
 
 void SessionJournal::note_memory() {
@@ -111,18 +113,19 @@ void SessionJournal::note_memory() {
   writer_.set_memory(source_.memory());
 }
 
-// Until the host has taken everything nobody knows which answers it has got whole.
-void SessionJournal::drop_answered() {
-  const auto answered = std::erase_if(
-      calls_, [this](const JournalledCall& call) { return !source_.is_owed(call.id); });
-  if (answered != 0) writer_.set_calls(calls_);
+void SessionJournal::note_calls() {
+  writer_.set_calls(calls_);
+  has_new_calls_ = false;
 }
 
 void SessionJournal::turn_ends(std::optional<std::string_view> unread, std::size_t queued) {
   note_memory();
   const bool is_partial = queued != 0;
   if (std::exchange(is_partial_, is_partial) != is_partial) writer_.set_partial_output(is_partial);
-  if (!is_partial) drop_answered();
+  // Until the host has taken everything nobody knows which answers it has got whole.
+  const auto answered = [this](const JournalledCall& call) { return !source_.is_owed(call.id); };
+  if (!is_partial && std::erase_if(calls_, answered) != 0) has_new_calls_ = true;
+  if (has_new_calls_) note_calls();
   if (std::exchange(is_input_noted_, false)) writer_.set_input(unread, false);
   writer_.begin();
 }

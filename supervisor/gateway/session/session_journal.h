@@ -46,14 +46,14 @@ class JournalWriter {
   void set_memory(const std::optional<std::string>& json);
   void set_calls(const std::vector<JournalledCall>& calls);
   /// What was read of the host. `is_taken`: its whole lines may be carried out now; else they are
-  /// for later. nullopt: too long to be kept.
-  void set_input(std::optional<std::string_view> bytes, bool is_taken);
+  /// for later. nullopt: too long to be kept. False: it was.
+  bool set_input(std::optional<std::string_view> bytes, bool is_taken);
   /// The last line to the host has not been written to its end.
   void set_partial_output(bool is_partial);
 
  private:
   journal::Head& head() const;
-  void put(journal::Part part, std::string_view mark, std::optional<std::string_view> bytes);
+  bool put(journal::Part part, std::string_view mark, std::optional<std::string_view> bytes);
 
   std::span<char> memory_;
   std::array<std::uint32_t, journal::part_bytes.size()> current_{};
@@ -72,13 +72,14 @@ class SessionJournal {
 
   /// Lines of it are carried out from now on. nullopt: it is part of a line that is skipped.
   void begins_with(std::optional<std::string_view> unread);
+  /// Noted when the turn ends where the input of the turn, which has it, is.
   void asked(std::string_view id, CallShape shape);
   /// `queued`: bytes to the host that it has not taken.
   void turn_ends(std::optional<std::string_view> unread, std::size_t queued);
 
  private:
   void note_memory();
-  void drop_answered();
+  void note_calls();
 
   std::unique_ptr<JournalMemory> memory_;
   Source source_;
@@ -86,6 +87,8 @@ class SessionJournal {
   std::vector<JournalledCall> calls_;
   std::optional<std::uint64_t> memory_version_;
   bool is_input_noted_ = false;
+  bool is_input_whole_ = false;  ///< and not too long to be noted
+  bool has_new_calls_ = false;   ///< that are not noted, but in the input
   bool is_partial_ = false;
 };
 

@@ -100,7 +100,7 @@ bool Session::answered_from_kept(std::string_view line, const Message& message, 
 Sha256 Session::digest_in(std::string_view line, const Message& message) const {
   const bool is_told = kind_of(message.method) == CallKind::tool_call &&
                        config_.audit.arguments != AuditArguments::none;
-  return is_told ? argument_digest(message.params.in(line)) : Sha256{};
+  return is_told ? argument_digest(message.arguments.in(line)) : Sha256{};
 }
 
 std::expected<CallSlot, Failure> Session::place_for_read(std::string_view line, Time now) {

@@ -109,7 +109,7 @@ void Upstream::request_from_host(std::string_view line, const Message& message, 
   call.approval = std::move(*approval);
   UnsentCall unsent{.rule = std::string(access.rule), .bytes = line.size()};
   const bool has_arguments = kind == CallKind::tool_call || kind == CallKind::prompt_get;
-  if (has_arguments) note_arguments(message.params.in(line), unsent);
+  if (has_arguments) note_arguments(line, message, unsent);
   if (call.place.waits() || call.approval.waits()) {
     unsent.judged = {
         .line = std::string(line), .message = message, .redaction = redaction_.revision()};
@@ -122,14 +122,16 @@ void Upstream::request_from_host(std::string_view line, const Message& message, 
 }
 
 // A digest beside a text with a hole in it is one of what stood in the hole: guesses can be tried.
-void Upstream::note_arguments(std::string_view params, UnsentCall& unsent) {
+void Upstream::note_arguments(std::string_view line, const Message& message, UnsentCall& unsent) {
   bool is_clean = true;
   if (arguments_ == AuditArguments::redacted) {
-    ArgumentText told = gate_.argument_text(params);
+    ArgumentText told = gate_.argument_text(message.params.in(line));
     unsent.argument_text = std::move(told.text);
     is_clean = told.is_clean;
   }
-  if (arguments_ != AuditArguments::none && is_clean) unsent.arguments = argument_digest(params);
+  if (arguments_ != AuditArguments::none && is_clean) {
+    unsent.arguments = argument_digest(message.arguments.in(line));
+  }
 }
 
 void Upstream::refuse_at_gate(std::string_view line, const Message& message, CallKind kind,

@@ -124,7 +124,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
               std::vector<Replacement>& edits);
   void note_found(const FoundCounts& found, std::string_view tool, std::uint64_t call,
                   wire::AuditOutcome outcome);
-  void note_arguments(std::string_view params, UnsentCall& unsent);
+  void note_arguments(std::string_view line, const Message& message, UnsentCall& unsent);
   void refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
                       const Failure& failure);
   void note_acknowledged(std::string_view line, const Message& message);
