@@ -49,7 +49,8 @@ Command small_program() {
                      .options = {&count, &quiet, &loud, &cli::timeout_option},
                      .excludes = {{&quiet, &loud}},
                      .run = run_nothing,
-                     .mistake = no_nine}}};
+                     .mistake = no_nine},
+                    {.name = "stop", .run = run_nothing}}};
 }
 
 /// What the small program reads of these words.
@@ -79,6 +80,12 @@ TEST_F(CommandLineReader, GivesTheCommandAndItsWords) {
   EXPECT_THAT(line->words.all(more), ElementsAre("and", "[there]"));
   EXPECT_TRUE(line->words.has(cli::json_option));
   EXPECT_FALSE(line->words.has(quiet));
+}
+
+TEST_F(CommandLineReader, TakesAWordThatIsACommandsNameForWhatStandsThere) {
+  const auto line = read({"go", "stop"});
+  ASSERT_TRUE(line) << complaint_;
+  EXPECT_EQ(line->words.text(place), "stop");
 }
 
 TEST_F(CommandLineReader, FillsInStandardValues) {

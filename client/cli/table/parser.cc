@@ -159,14 +159,25 @@ void add_command(CLI::App& above, const Command& parent, const Command& command,
   });
 }
 
-void add_program(CLI::App& app, const Command& program, Reached& reached) {
+/// `only`: of the commands, just that one; null: all.
+void add_program(CLI::App& app, const Command& program, const Command* only, Reached& reached) {
   app.name(std::string(program.name));
   app.set_version_flag("--version", "cellblock " CELLBLOCK_VERSION);
   app.description(std::string(program.what));
   app.footer(fmt::format("{}Example:\n  {}", program.note, program.example));
   app.require_subcommand(1);
   add_options(app, program);
-  for (const Command& below : program.below) add_command(app, program, below, reached);
+  for (const Command& below : program.below) {
+    if (only == nullptr || &below == only) add_command(app, program, below, reached);
+  }
+}
+
+// The command that the first word names. Null: it names none.
+const Command* named_first(const Command& program, std::span<char* const> arguments) {
+  if (arguments.size() < 2) return nullptr;
+  const auto found =
+      std::ranges::find(program.below, std::string_view(arguments[1]), &Command::name);
+  return found == program.below.end() ? nullptr : &*found;
 }
 
 // Words in brackets stay whole.
@@ -277,20 +288,35 @@ Exit exit_after(const CLI::App& app, const Command& program, const CLI::ParseErr
   return Exit::usage;
 }
 
+// Throws CLI::ParseError.
+CommandLine parsed(CLI::App& app, const Command& program, const Command* only,
+                   std::span<char* const> arguments) {
+  Reached reached;
+  add_program(app, program, only, reached);
+  parse(app, arguments);
+  refuse_options_above(*reached.app);
+  CommandLine line{.command = reached.command, .words = {}};
+  add_words(line.words, app, program);
+  add_words(line.words, *reached.app, *reached.command);
+  return line;
+}
+
 }  // namespace
 
 std::expected<CommandLine, Exit> read_command_line(const Command& program,
                                                    std::span<char* const> arguments) {
+  // Hosts start `cellblock connect` again and again, and to declare all commands takes longer than
+  // to start the program. Only a mistake, or a call for help, needs them all.
+  if (const Command* only = named_first(program, arguments)) {
+    try {
+      CLI::App app;
+      return parsed(app, program, only, arguments);
+    } catch (const CLI::ParseError&) {
+    }
+  }
   CLI::App app;
-  Reached reached;
   try {
-    add_program(app, program, reached);
-    parse(app, arguments);
-    refuse_options_above(*reached.app);
-    CommandLine line{.command = reached.command, .words = {}};
-    add_words(line.words, app, program);
-    add_words(line.words, *reached.app, *reached.command);
-    return line;
+    return parsed(app, program, nullptr, arguments);
   } catch (const CLI::ParseError& stop) {
     return std::unexpected(exit_after(app, program, stop, arguments));
   }
