@@ -98,9 +98,9 @@ TEST(Exec, KeepsBlockedAndIgnoredSignalsAndNoHandlers) {
     sigset_t blocked;
     ::sigemptyset(&blocked);
     ::sigaddset(&blocked, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGHUP, [](int) {});
+    ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+    static_cast<void>(::signal(SIGPIPE, SIG_IGN));
+    static_cast<void>(::signal(SIGHUP, [](int) {}));
   });
   EXPECT_TRUE(has_signal(execed.pid(), "SigBlk", SIGCHLD));
   EXPECT_TRUE(has_signal(execed.pid(), "SigIgn", SIGPIPE));
@@ -139,6 +139,7 @@ struct Listening {
 Listening listen_with_a_client() {
   Listening made{Fd(::socket(AF_UNIX, SOCK_STREAM, 0)),
                  Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  if (!made.listener.valid() || !made.client.valid()) return made;
   // An address without a name: the kernel chooses an abstract one.
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   socklen_t length = sizeof(sa_family_t);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <memory>
 #include <string>
 
 namespace cellblock {
@@ -28,8 +27,8 @@ Ended end_of_allocation(std::size_t bytes) {
     ::dup2(pipe->second.get(), STDERR_FILENO);
     end_when_out_of_memory("cellblock-test");
     if (!limit_data(limit)) ::_exit(9);
-    const auto memory = std::make_unique<std::byte[]>(bytes);
-    ::_exit(memory[bytes / 2] == std::byte{0} ? 0 : 8);
+    const std::string memory(bytes, 'x');
+    ::_exit(memory[bytes / 2] == 'x' ? 0 : 8);
   }
   pipe->second.reset();
   Ended ended;

@@ -67,7 +67,7 @@ Call socket_call(const char* what, int family, int type, int protocol, const cha
 }
 
 Call option_call(const char* what, int level, int option, const char* answer) {
-  return {what, [=] { return ::setsockopt(-1, level, option, nullptr, 0); }, answer};
+  return {what, [=] { return ::syscall(SYS_setsockopt, -1, level, option, nullptr, 0); }, answer};
 }
 
 void expect_all(const FilterProgram& filter, const std::vector<Call>& calls) {
