@@ -29,7 +29,8 @@ MAY_INCLUDE = {
     "supervisor/os": ["policy", "supervisor/os"],
     "supervisor/ipc": ["policy", "supervisor/os", "supervisor/ipc"],
     "supervisor/log": ["policy", "supervisor/os", "supervisor/log"],
-    "supervisor/launcher": [*SHARED, "supervisor/launcher"],
+    "supervisor/seccomp": ["policy", "supervisor/os", "supervisor/seccomp"],
+    "supervisor/launcher": [*SHARED, "supervisor/seccomp", "supervisor/launcher"],
     "supervisor/gateway": [*SHARED, "supervisor/gateway"],
     "supervisor/egress": [*SHARED, "supervisor/egress"],
     "supervisor/probe": ["policy", "supervisor/probe"],
@@ -37,7 +38,7 @@ MAY_INCLUDE = {
     "supervisor/http": [*SHARED, "supervisor/http_connection", "supervisor/http"],
     "supervisor/metrics": [*SHARED, "supervisor/http_connection", "supervisor/metrics"],
     "supervisor/audit": [*SHARED, "supervisor/audit"],
-    "supervisor/daemon": [*SHARED, "supervisor/daemon"],
+    "supervisor/daemon": [*SHARED, "supervisor/seccomp", "supervisor/daemon"],
 }
 # Headers of libraries that are compiled by definitions of their target: without them a source would have, say, a log
 # of its own.
@@ -60,6 +61,7 @@ POLICY_EXCEPTIONS = {
     "policy/base/internet_address.cc": {"arpa/inet.h"},  # inet_pton: text to bytes, nothing else
     "policy/syscalls/internal_syscalls.cc": {
         "fcntl.h", "linux/prctl.h", "linux/sched.h", "sys/socket.h"},
+    "policy/syscalls/launcher_syscalls.cc": {"linux/keyctl.h"},
     "policy/syscalls/syscall_arguments.h": {
         "asm/ioctls.h", "fcntl.h", "linux/fs.h", "linux/netlink.h", "linux/prctl.h",
         "linux/sched.h", "linux/seccomp.h", "netinet/in.h", "sys/mman.h", "sys/shm.h",
@@ -108,7 +110,7 @@ MACHINES = [
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
     "supervisor/launcher/prepare/group_files", "supervisor/launcher/prepare/cell_identity",
     "supervisor/launcher/child/landlock_ruleset", "supervisor/launcher/run/denial_counts",
-    "supervisor/launcher/prepare/denied_call_errno", "supervisor/launcher/child/root_plan", "supervisor/probe/expected",
+    "supervisor/seccomp/denied_call_errno", "supervisor/launcher/child/root_plan", "supervisor/probe/expected",
     "supervisor/probe/mcp_server",
 ]
 # The macros that take a wait status apart, and the type of a process id.

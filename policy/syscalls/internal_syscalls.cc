@@ -160,7 +160,8 @@ constexpr std::string_view serving_calls[] = {
     "ppoll",   "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2",    "pipe2"};
 constexpr SyscallGroup serving = {"serving", "connections of hosts", serving_calls, serving_rules};
 
-// For itself: whoever looks into the helper sees what all of the cell's connections carry.
+// For itself: whoever looks into a helper sees what all of a user's messages or a cell's
+// connections carry.
 constexpr ArgumentRule undumpable_rules[] = {
     allow_when({{0, 0xffff'ffff, PR_SET_DUMPABLE}, {1, 0xffff'ffff, 0}})};
 constexpr RuledCall hiding_rules[] = {{"prctl", "PR_SET_DUMPABLE to 0", undumpable_rules, EPERM}};
@@ -200,17 +201,17 @@ constexpr std::string_view init_calls[] = {
 constexpr SyscallGroup reaping = {"reaping", "waits, forwards a signal, reports how it ended",
                                   init_calls};
 
-constexpr const SyscallGroup* gateway_groups[] = {&start,    &caching,  &replacing, &listing,
-                                                  &memory,   &signals,  &clocks,    &transfer,
-                                                  &handover, &sanitizer};
-constexpr const SyscallGroup* audit_groups[] = {
-    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &appending, &sanitizer};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // Their prctl rules contain those of `hiding`, and a call has one list of rules.
 constexpr const SyscallGroup& hiding_prctl = sanitizer;
 #else
 constexpr const SyscallGroup& hiding_prctl = hiding;
 #endif
+constexpr const SyscallGroup* gateway_groups[] = {&start,    &caching,     &replacing, &listing,
+                                                  &memory,   &signals,     &clocks,    &transfer,
+                                                  &handover, &hiding_prctl};
+constexpr const SyscallGroup* audit_groups[] = {
+    &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &appending, &hiding_prctl};
 constexpr const SyscallGroup* egress_groups[] = {
     &start, &loading, &memory, &signals, &clocks, &transfer, &releasing, &dialling, &hiding_prctl};
 constexpr const SyscallGroup* http_groups[] = {&start,  &loading,   &memory,  &signals,

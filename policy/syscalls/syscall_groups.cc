@@ -186,6 +186,42 @@ constexpr SyscallGroup giving_up = {
     "capset(2) adds none",
     giving_up_calls};
 
+// --- the supervisor ------------------------------------------------------------------------------
+
+// Resolvers of names of users ask daemons by Unix sockets, and the journal and the service manager
+// take datagrams.
+constexpr ArgumentRule own_socket_rules[] = {
+    argument_rules::internet[0], argument_rules::internet[1],
+    argument_rules::internet[2], argument_rules::internet[3],
+    argument_rules::internet[4], argument_rules::internet[5],
+    argument_rules::internet[6], argument_rules::internet[7],
+    argument_rules::routes,      allow_when({argument_rules::family(AF_UNIX)})};
+constexpr ArgumentRule own_pair_rules[] = {allow_when({argument_rules::family(AF_UNIX)})};
+constexpr RuledCall own_socket_calls[] = {
+    {"socket", "TCP, UDP, Unix sockets and routes", own_socket_rules, EAFNOSUPPORT},
+    {"socketpair", "channels to children", own_pair_rules, EAFNOSUPPORT},
+};
+constexpr SyscallGroup own_sockets = {"sockets of the supervisor",
+                                      "hosts, the service manager, the journal, names of users",
+                                      socket_calls, own_socket_calls};
+
+// A child of it makes the launcher's view of the host (launcher_process.h).
+constexpr ArgumentRule enter_rules[] = {allow_when({argument_rules::equals(1, CLONE_NEWUSER)})};
+constexpr ArgumentRule leave_rules[] = {allow_when({argument_rules::equals(0, CLONE_NEWNS)})};
+constexpr RuledCall view_calls[] = {
+    {"setns", "the launcher's user namespace", enter_rules, EPERM},
+    {"unshare", "a copy of the mounts in it", leave_rules, EPERM},
+};
+constexpr std::string_view reading_calls[] = {"openat2", "capset"};
+constexpr SyscallGroup reloading = {
+    "reloading", "paths without links, and giving up what is not held; the view of the host",
+    reading_calls, view_calls};
+
+constexpr const SyscallGroup* supervisor_groups[] = {
+    &programs,     &memory,      &processes,       &scheduling, &threads, &signals,
+    &time,         &identity,    &descriptors,     &waiting,    &looking, &changing,
+    &self_control, &own_sockets, &anonymous_files, &reloading};
+
 // --- profiles ------------------------------------------------------------------------------------
 
 template <const SyscallGroup&... more>
@@ -231,5 +267,7 @@ SyscallPolicy syscall_policy(SyscallProfile profile, NetworkMode network) {
       .foreign = ForeignCall::notify,
       .reporting = Reporting::reported};
 }
+
+SyscallPolicy supervisor_syscall_policy() { return {.groups = supervisor_groups, .refused = {}}; }
 
 }  // namespace cellblock

@@ -117,6 +117,7 @@ struct RefusedCalls {
 enum class UnlistedCall : std::uint8_t {
   not_implemented,  ///< ENOSYS: libraries then take their older way; EPERM makes them give up
   kill_process,
+  made,  ///< of a filter that names what it refuses
 };
 
 /// What happens to a call made through another ABI of this machine (int 0x80, x32), whose numbers

@@ -22,6 +22,7 @@ Result<std::string> random_name() {
 }
 
 Result<void> run() {
+  CELLBLOCK_CHECK(forbid_looking_in());
   std::string boot = CELLBLOCK_TRY(random_name());
   audit::AuditWriter writer(Fd(wire::audit_fd::control),
                             {.log = Fd(wire::audit_fd::log),

@@ -14,6 +14,7 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/log/own_log.h"
 #include "supervisor/os/helper_process.h"
+#include "supervisor/os/memory_limit.h"
 
 // Started by the launcher, never by a person: everything comes by descriptor (wire::gateway_fd).
 
@@ -57,6 +58,7 @@ void keep_free_memory() {
 }
 
 Result<void> run() {
+  CELLBLOCK_CHECK(forbid_looking_in());
   ignore_broken_pipes();
   Fd termination = CELLBLOCK_TRY(receive_termination());
   GatewayChannels channels;
@@ -90,6 +92,7 @@ Result<void> run() {
 }  // namespace
 
 int main() {
+  end_when_out_of_memory("cellblock-gateway");
   keep_free_memory();
   set_up_log("cellblock-gateway");
   const auto ran = run();

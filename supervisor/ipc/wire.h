@@ -85,6 +85,7 @@ enum class ReloadRefusal : std::uint8_t {
   servers_moved = 8,    ///< a server of before is not at its index
   not_prepared = 9,     ///< a cell could not be started from it
   id_taken = 10,        ///< an id that a mount was made for is another's since
+  calls = 11,           ///< a profile allows a call that the launcher's own filter refuses
 };
 
 inline constexpr std::uint32_t no_server = ~0U;

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <exception>
 
+#include "supervisor/os/memory_limit.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 // The leak checker traces its own process, which no process in a cell may do.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }  // NOLINT
@@ -49,6 +51,7 @@ SysResult<Fd> receive_termination() {
 }
 
 int run_helper(const char* name, Result<void> (*run)()) {
+  end_when_out_of_memory(name);
   try {
     const auto ran = run();
     if (ran) return EXIT_SUCCESS;

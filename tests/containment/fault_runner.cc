@@ -50,7 +50,7 @@ std::string describe(const SetupFailure& failure) { return describe(failure.step
 
 struct Prepared {
   CellTemplate blueprint;
-  launcher::FilterProgram init_filter;
+  FilterProgram init_filter;
   Fd null;
 };
 
@@ -62,7 +62,7 @@ Result<Prepared> prepare(const Fault& fault, const std::string& state_directory)
   const Fd host = CELLBLOCK_TRY(open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY));
   const auto layout = CELLBLOCK_TRY(launcher::read_host_layout(host.get()));
   Prepared prepared;
-  launcher::FilterCache filters;
+  FilterCache filters;
   prepared.blueprint = CELLBLOCK_TRY(launcher::blueprint_of(server, filters));
   prepared.init_filter = CELLBLOCK_TRY(launcher::compile_init_filter());
   prepared.null = CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDWR));

@@ -17,6 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr int identity = static_cast<int>(wire::ReloadRefusal::identity);
+constexpr int calls = static_cast<int>(wire::ReloadRefusal::calls);
 constexpr int unreadable = static_cast<int>(wire::ReloadRefusal::unreadable);
 constexpr int not_prepared = static_cast<int>(wire::ReloadRefusal::not_prepared);
 constexpr int not_permitted = static_cast<int>(wire::StartRefusal::not_permitted);
@@ -159,6 +160,42 @@ TEST_F(Reload, RefusesSecretsThatAreNotThoseOfTheServers) {
   EXPECT_EQ(
       with_gateway([&](LauncherRig& rig) { return in_order({rig.reload(next), sees(rig, 0)}); }),
       not_reloaded(unreadable, "server none, - old"));
+}
+
+// --- the launcher's own filter -------------------------------------------------------------------
+
+Server may_trace(Server server) {
+  server.syscalls.name = "tracing";
+  server.syscalls.allow = {"ptrace"};
+  return server;
+}
+
+// PTRACE_TRACEME: "0" where the call is made.
+const std::string trace_me =
+    "/usr/bin/python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))'";
+
+TEST_F(Reload, RefusesTheFirstServerThatMayTrace) {
+  const Config next = with({may_trace(seeing("first", "new"))});
+  EXPECT_EQ(
+      with_gateway([&](LauncherRig& rig) { return in_order({rig.reload(next), sees(rig, 0)}); }),
+      not_reloaded(calls, "server none, - old"));
+}
+
+TEST_F(Reload, TakesAServerThatMayTraceBesideOneThatMayWhenTheLauncherWasStarted) {
+  if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "needs python3";
+  config_.servers = {may_trace(seeing("first", "old"))};
+  const Config next = with({may_trace(seeing("first", "old")), may_trace(seeing("second", "new"))});
+  EXPECT_EQ(
+      with_gateway([&](LauncherRig& rig) {
+        return in_order({rig.in_cell(0, trace_me), rig.reload(next), rig.in_cell(1, trace_me)});
+      }),
+      "0 reloaded 0");
+}
+
+TEST_F(Reload, LetsNoServerTraceThatIsNotAllowedTo) {
+  if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "needs python3";
+  config_.servers = {may_trace(seeing("first", "old")), seeing("second", "old")};
+  EXPECT_EQ(with_gateway([&](LauncherRig& rig) { return rig.in_cell(1, trace_me); }), "-1");
 }
 
 // --- what a gateway may start --------------------------------------------------------------------

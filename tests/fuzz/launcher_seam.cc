@@ -74,7 +74,7 @@ launcher::SetupResult<launcher::SpawnedCell> stand_in() {
   return launcher::SpawnedCell{std::move(pidfd),
                                std::move(report.first),
                                std::move(ending.first),
-                               std::make_shared<launcher::FilterProgram>(),
+                               std::make_shared<FilterProgram>(),
                                {}};
 }
 

@@ -32,7 +32,8 @@ TEST(ExplainReload, NamesTheServerAndThePathThatCannotBePrepared) {
 TEST(ExplainReload, SaysWhatNeedsARestart) {
   for (const auto refusal :
        {ReloadRefusal::mode, ReloadRefusal::identity, ReloadRefusal::state_directory,
-        ReloadRefusal::cgroup, ReloadRefusal::programs, ReloadRefusal::ids_not_mapped}) {
+        ReloadRefusal::cgroup, ReloadRefusal::programs, ReloadRefusal::ids_not_mapped,
+        ReloadRefusal::calls}) {
     EXPECT_THAT(explain_not_reloaded(refused(refusal), {}),
                 HasSubstr("changes only with a restart of cellblockd"));
   }

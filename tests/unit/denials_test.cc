@@ -11,7 +11,7 @@
 #include <csignal>
 #include <functional>
 
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::launcher {

@@ -25,10 +25,10 @@ namespace {
 
 using wire::EgressSocketKind;
 
-launcher::FilterProgram egress_filter() {
-  auto filter = launcher::compile_filter(InternalProfile::egress);
+FilterProgram egress_filter() {
+  auto filter = compile_filter(InternalProfile::egress);
   EXPECT_TRUE(filter) << (filter ? "" : filter.error().text);
-  return filter.value_or(launcher::FilterProgram{});
+  return filter.value_or(FilterProgram{});
 }
 
 bool is_readable(int socket) {
@@ -58,7 +58,7 @@ class EgressProgram : public testing::Test {
     auto pair = make_seqpacket_pair();
     gateway_ = std::move(pair->first);
     const Fd program = *open_at(AT_FDCWD, CELLBLOCK_EGRESS, O_PATH);
-    const launcher::FilterProgram filter = egress_filter();
+    const FilterProgram filter = egress_filter();
     const std::array<int, 5> places = {pair->second.get(), sealed_config.get(), sealed_start.get(),
                                        proxy_.get(), dns_.get()};
     child_ = ::fork();
@@ -66,7 +66,7 @@ class EgressProgram : public testing::Test {
   }
 
   [[noreturn]] static void become(const std::array<int, 5>& places, int program,
-                                  const launcher::FilterProgram& filter) {
+                                  const FilterProgram& filter) {
     constexpr int above = 100;
     const int kept = ::fcntl(program, F_DUPFD_CLOEXEC, above);
     std::array<int, 5> moved{};

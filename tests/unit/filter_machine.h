@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 /// Runs a finished filter over calls that are not made, as the kernel would: what a call that this
 /// kernel does not have would be answered can be seen in no other way.
@@ -29,7 +29,7 @@ inline bool holds(std::uint16_t code, std::uint32_t value, std::uint32_t against
 }
 
 /// The action: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | errno ...
-inline std::uint32_t action_of(const launcher::FilterProgram& filter, const seccomp_data& call) {
+inline std::uint32_t action_of(const FilterProgram& filter, const seccomp_data& call) {
   std::uint32_t value = 0;
   for (std::size_t at = 0;; ++at) {
     const sock_filter& step = filter.instructions.at(at);

@@ -13,14 +13,14 @@
 #include <cerrno>
 #include <string>
 
-#include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 /// Runs code in a child process under a filter, loaded as the launcher's child loads it.
 namespace cellblock::testing_support {
 
 /// The listener when `flags` ask for one, else 0; negative when the kernel refused the program.
-inline long load_filter(const launcher::FilterProgram& filter, unsigned flags) {
+inline long load_filter(const FilterProgram& filter, unsigned flags) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
   sock_fprog program{static_cast<unsigned short>(filter.instructions.size()),
                      const_cast<sock_filter*>(filter.instructions.data())};
@@ -42,14 +42,14 @@ constexpr int could_not_load = 255;
 /// Whether refusals that the filter reports are answered, or fall to a kernel without a listener.
 enum class ReadResult { no, yes };
 
-inline bool notifies(const launcher::FilterProgram& filter) {
+inline bool notifies(const FilterProgram& filter) {
   return std::ranges::any_of(filter.instructions, [](const sock_filter& step) {
     return step.code == (BPF_RET | BPF_K) && step.k == SECCOMP_RET_USER_NOTIF;
   });
 }
 
 /// Answers as the launcher does, until no process is left under the filter. How many there were.
-inline int answer_all(int listener, const launcher::FilterProgram& filter) {
+inline int answer_all(int listener, const FilterProgram& filter) {
   int answered = 0;
   for (;;) {
     pollfd waiting{listener, POLLIN, 0};
@@ -68,7 +68,7 @@ inline int answer_all(int listener, const launcher::FilterProgram& filter) {
 }
 
 /// In the child; the listener goes through the socket.
-inline void load_heard(const launcher::FilterProgram& filter, int socket) {
+inline void load_heard(const FilterProgram& filter, int socket) {
   const long listener = load_filter(
       filter, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
   if (listener < 0) ::_exit(could_not_load);
@@ -84,7 +84,7 @@ struct Ending {
 
 /// Forks, loads with a listener, answers, and ends with what `code` returns.
 template <class Code>
-Ending ending_heard(const launcher::FilterProgram& filter, Code code) {
+Ending ending_heard(const FilterProgram& filter, Code code) {
   auto sockets = make_seqpacket_pair();
   if (!sockets) return {"no socket pair", 0};
   const pid_t child = ::fork();
@@ -104,8 +104,7 @@ Ending ending_heard(const launcher::FilterProgram& filter, Code code) {
 
 /// Forks, loads, and ends with what `code` returns.
 template <class Code>
-std::string end_under(const launcher::FilterProgram& filter, Code code,
-                      ReadResult heard = ReadResult::yes) {
+std::string end_under(const FilterProgram& filter, Code code, ReadResult heard = ReadResult::yes) {
   if (heard == ReadResult::yes && notifies(filter)) return ending_heard(filter, code).how;
   const pid_t child = ::fork();
   if (child != 0) return end_of(child);
@@ -115,7 +114,7 @@ std::string end_under(const launcher::FilterProgram& filter, Code code,
 
 /// "allowed", or the errno of the call, which returns -1 when it fails.
 template <class Call>
-std::string answer_under(const launcher::FilterProgram& filter, Call call,
+std::string answer_under(const FilterProgram& filter, Call call,
                          ReadResult heard = ReadResult::yes) {
   std::string end = end_under(filter, [&] { return call() < 0 ? errno : 0; }, heard);
   if (end == "exit 0") return "allowed";

@@ -32,10 +32,10 @@ using testing::StartsWith;
 
 const std::string token(32, 'a');
 
-launcher::FilterProgram http_filter() {
-  auto filter = launcher::compile_filter(InternalProfile::http);
+FilterProgram http_filter() {
+  auto filter = compile_filter(InternalProfile::http);
   EXPECT_TRUE(filter) << (filter ? "" : filter.error().text);
-  return filter.value_or(launcher::FilterProgram{});
+  return filter.value_or(FilterProgram{});
 }
 
 std::string read_some(int socket) {
@@ -65,14 +65,14 @@ class HttpProgram : public testing::Test {
     Pair channel = *make_seqpacket_pair();
     supervisor_ = std::move(channel.first);
     const Fd program = *open_at(AT_FDCWD, CELLBLOCK_HTTP, O_PATH);
-    const launcher::FilterProgram filter = http_filter();
+    const FilterProgram filter = http_filter();
     const std::array<int, 3> places = {channel.second.get(), sealed.get(), listener_.get()};
     child_ = ::fork();
     if (child_ == 0) become(places, program.get(), filter);
   }
 
   [[noreturn]] static void become(const std::array<int, 3>& places, int program,
-                                  const launcher::FilterProgram& filter) {
+                                  const FilterProgram& filter) {
     constexpr int above = 100;
     const int kept = ::fcntl(program, F_DUPFD_CLOEXEC, above);
     std::array<int, 3> moved{};
@@ -262,7 +262,7 @@ TEST_F(HttpProgram, EndsInPeaceWithItsSupervisor) {
 }
 
 /// 0: the listening socket could be ended or changed, or had another number.
-int harm_listener(const launcher::FilterProgram* filter, int listener) {
+int harm_listener(const FilterProgram* filter, int listener) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(listener, wire::http_fd::listener);
@@ -283,7 +283,7 @@ int harm_listener(const launcher::FilterProgram* filter, int listener) {
 }
 
 TEST(HttpFilter, KeepsTheListenerOfTheNextHelperAsItIs) {
-  const launcher::FilterProgram filter = http_filter();
+  const FilterProgram filter = http_filter();
   EXPECT_EQ(harm_listener(&filter, listen_on_loopback().get()), 1);
   EXPECT_EQ(harm_listener(nullptr, listen_on_loopback().get()), 0) << "without a filter";
 }

@@ -67,6 +67,15 @@ TEST_F(ReloadCheck, RefusesWhatWasSettledWithTheStart) {
   EXPECT_EQ(refusal(), ReloadRefusal::programs);
 }
 
+TEST_F(ReloadCheck, RefusesACallThatNoServerHadWhenTheLauncherWasStarted) {
+  next_.servers[0].syscalls.allow = {"setuid"};
+  EXPECT_EQ(refusal(), ReloadRefusal::none);
+  next_.servers[0].syscalls.allow = {"setuid", "ptrace"};
+  EXPECT_EQ(refusal(), ReloadRefusal::calls);
+  now_.servers[1].syscalls.allow = {"ptrace"};
+  EXPECT_EQ(refusal(), ReloadRefusal::none);
+}
+
 TEST_F(ReloadCheck, DoesNotMindWordsForPeople) {
   next_.cgroup.missing_because = "another reason";
   EXPECT_EQ(refusal(), ReloadRefusal::none);

@@ -23,7 +23,7 @@ int seal_and_open() {
 }
 
 TEST(GatewayFilter, LetsValuesBeSealedAndOpened) {
-  const auto filter = launcher::compile_filter(InternalProfile::gateway);
+  const auto filter = compile_filter(InternalProfile::gateway);
   ASSERT_TRUE(filter);
   EXPECT_EQ(testing_support::end_under(*filter, seal_and_open), "exit 0");
 }

@@ -1,4 +1,4 @@
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

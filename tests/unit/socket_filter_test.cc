@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 #include "tests/unit/filter_machine.h"
 #include "tests/unit/filtered_child.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 #include "tests/unit/filtered_child.h"
 
 namespace cellblock::launcher {

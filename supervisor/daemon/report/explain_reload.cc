@@ -80,6 +80,10 @@ std::string explain_not_reloaded(const wire::LauncherReport& report, const Confi
       return only_a_restart("whether there is [listen.http] or [metrics]");
     case ReloadRefusal::ids_not_mapped:
       return only_a_restart("whom servers can run as (run_as)");
+    case ReloadRefusal::calls:
+      return only_a_restart(
+          "whether a profile allows a call that traces, locks memory or sets real-time priorities "
+          "(profile.NAME.allow)");
     case ReloadRefusal::servers_moved:
       return "a server has lost its place";
     case ReloadRefusal::id_taken:

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "policy/config/config_bytes.h"
+#include "policy/syscalls/syscall_groups.h"
 #include "supervisor/daemon/load/children.h"
 #include "supervisor/daemon/load/config_files.h"
 #include "supervisor/daemon/load/host_facts.h"
@@ -39,12 +41,16 @@
 #include "supervisor/daemon/start/socket_path.h"
 #include "supervisor/daemon/start/state_files.h"
 #include "supervisor/log/own_log.h"
+#include "supervisor/os/memory_limit.h"
+#include "supervisor/seccomp/install_filter.h"
 
 namespace cellblock::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 constexpr std::chrono::milliseconds end_patience{5'000};
+// It holds the configuration twice while it is reloaded, and of each user a connection's worth.
+constexpr std::uint64_t data_limit = std::uint64_t{1} << 30U;
 
 /// The programs that are started later, when their paths may be out of reach.
 struct Programs {
@@ -173,7 +179,11 @@ ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
 Result<void> give_everything_up(const Config& config) {
   CELLBLOCK_CHECK(forbid_new_privileges());
   CELLBLOCK_CHECK(drop_all_capabilities());
-  return prove_powerless(config.identity.first_cell_id);
+  CELLBLOCK_CHECK(prove_powerless(config.identity.first_cell_id));
+  CELLBLOCK_CHECK(limit_data(data_limit));
+  CELLBLOCK_CHECK(
+      install_filter(CELLBLOCK_TRY(compile_filter(call_table(supervisor_syscall_policy())))));
+  return {};
 }
 
 // Those besides the gateways, where there are any.
@@ -188,6 +198,7 @@ Result<void> start_listeners(Daemon& daemon, const Config& config, Sockets& sock
 }
 
 Result<void> run(const Options& options) {
+  end_when_out_of_memory("cellblockd");
   static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
@@ -223,7 +234,8 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::user_namespace_made, launcher_patience));
   CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
   CELLBLOCK_CHECK(give_everything_up(config));
-  // From here no process of ours holds a capability on the host.
+  // From here no process of ours holds a capability on the host, and this one makes the calls of an
+  // ordinary program.
 
   CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorRequestKind::ids_mapped}));
   CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::ready, launcher_patience));

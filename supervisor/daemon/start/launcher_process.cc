@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <spdlog/spdlog.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,12 +32,15 @@ struct Word {
   int error = 0;
 };
 
-constexpr std::array steps{"close_range", "setns", "unshare", "open"};
+constexpr std::array steps{"close_range", "setns", "unshare", "open", "prctl"};
 
 // --- in the child -------------------------------------------------------------------------------
 
 SysResult<Fd> make_view(int user_namespace) {
   if (::setns(user_namespace, CLONE_NEWUSER) < 0) return sys_fail(steps[1]);
+  // The change of capabilities has set what fs.suid_dumpable says, and this is a copy of our
+  // memory.
+  if (::prctl(PR_SET_DUMPABLE, 0) < 0) return sys_fail(steps[4]);
   if (::unshare(CLONE_NEWNS) < 0) return sys_fail(steps[2]);
   return open_at(AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY);
 }

@@ -84,7 +84,7 @@ struct ResourceLimit {
   std::uint64_t value = 0;
 };
 
-using ResourceLimits = std::array<ResourceLimit, 9>;
+using ResourceLimits = std::array<ResourceLimit, 10>;
 
 /// Where a prepared, detached mount goes, below the new root.
 struct MountPlacement {

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <optional>
 
 #include "policy/config/path_rules.h"
 #include "supervisor/launcher/child/image_plan.h"
 #include "supervisor/launcher/child/landlock_ruleset.h"
+#include "supervisor/launcher/prepare/data_limits.h"
 #include "supervisor/launcher/prepare/image_listing.h"
 #include "supervisor/launcher/prepare/root_builder.h"
 
@@ -237,10 +239,10 @@ PreparedResult<void> prepare_servers(const Materials& from, Preparation& made) {
   return {};
 }
 
-using MakeBlueprint = Result<CellTemplate> (*)(Fd program);
+using MakeBlueprint = std::function<Result<CellTemplate>(Fd program)>;
 
 /// A program of ours that sees nothing of the host but what it is linked with.
-PreparedResult<CellTemplate> prepare_own(MakeBlueprint make, const Materials& from,
+PreparedResult<CellTemplate> prepare_own(const MakeBlueprint& make, const Materials& from,
                                          const Fd& program, const char* name) {
   Fd own = CELLBLOCK_TRY(program_from(program));
   CellTemplate blueprint = CELLBLOCK_TRY(make(std::move(own)));
@@ -252,8 +254,10 @@ PreparedResult<CellTemplate> prepare_own(MakeBlueprint make, const Materials& fr
 
 PreparedResult<void> prepare_programs(const Materials& from, const OwnPrograms& programs,
                                       Preparation& made) {
-  made.gateway =
-      CELLBLOCK_TRY(prepare_own(gateway_blueprint, from, programs.gateway, gateway_template));
+  const auto make_gateway = [&from](Fd program) {
+    return gateway_blueprint(std::move(program), data_limits::gateway(from.config));
+  };
+  made.gateway = CELLBLOCK_TRY(prepare_own(make_gateway, from, programs.gateway, gateway_template));
   permit_cache(made.gateway.landlock);
   permit_answers(made.gateway.landlock);
   made.audit_writer = CELLBLOCK_TRY(

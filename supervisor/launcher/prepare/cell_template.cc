@@ -19,8 +19,10 @@
 #include "policy/config/path_rules.h"
 #include "policy/egress/egress_policy.h"
 #include "supervisor/launcher/child/root_plan.h"
+#include "supervisor/launcher/prepare/data_limits.h"
 #include "supervisor/launcher/prepare/host_tree.h"
 #include "supervisor/launcher/prepare/own_processes.h"
+#include "supervisor/os/memory_limit.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::launcher {
@@ -62,7 +64,7 @@ std::uint64_t inherited(__rlimit_resource resource) {
   return getrlimit(resource, &words) < 0 ? 0 : words.rlim_max;
 }
 
-ResourceLimits limits_of(const Limits& limits) {
+ResourceLimits limits_of(const Limits& limits, std::uint64_t data) {
   // No RLIMIT_AS: V8 and WebAssembly reserve far more than they use.
   return {{
       {RLIMIT_NPROC, limits.pids + own_processes},
@@ -74,6 +76,7 @@ ResourceLimits limits_of(const Limits& limits) {
       {RLIMIT_NICE, 0},
       {RLIMIT_RTPRIO, 0},
       {RLIMIT_FSIZE, limits.file_bytes.value_or(inherited(RLIMIT_FSIZE))},
+      {RLIMIT_DATA, data},
   }};
 }
 
@@ -176,15 +179,22 @@ std::uint32_t own_open_files(std::uint64_t wanted) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, words.rlim_max));
 }
 
+// Soft limits of the launcher are its own.
+std::uint64_t own_data(std::uint64_t wanted) {
+  const std::uint64_t most = inherited(RLIMIT_DATA);
+  return has_data_limit ? std::min(wanted, most) : most;
+}
+
 CellTemplate own_program(const char* name, Fd program, FilterProgram filter,
-                         std::uint64_t open_files = 4096) {
+                         std::uint64_t data_limit, std::uint64_t open_files = 4096) {
   CellTemplate blueprint;
   blueprint.name = name;
   blueprint.command = {name};
   blueprint.program = std::move(program);
   blueprint.filter = std::make_shared<const FilterProgram>(std::move(filter));
   blueprint.listener = ChildPlan::Listener::none;
-  blueprint.limits = limits_of(Limits{.pids = 1, .open_files = own_open_files(open_files)});
+  blueprint.limits =
+      limits_of(Limits{.pids = 1, .open_files = own_open_files(open_files)}, own_data(data_limit));
   blueprint.tmp_options = tmpfs_options(1U << 20);
   blueprint.shm_options = tmpfs_options(1U << 20);
   blueprint.working_directory = "/";
@@ -203,7 +213,7 @@ Result<CellTemplate> blueprint_of(const Server& server, FilterCache& filters) {
   name_secrets(blueprint.environment, server);
   blueprint.network = server.network;
   blueprint.filter = CELLBLOCK_TRY(filters.filter_for(server.syscalls, server.network));
-  blueprint.limits = limits_of(server.limits);
+  blueprint.limits = limits_of(server.limits, inherited(RLIMIT_DATA));
   blueprint.tmp_options = tmpfs_options(server.limits.tmp_bytes);
   blueprint.shm_options = tmpfs_options(shm_bytes);
   add_home(blueprint, server);
@@ -220,32 +230,34 @@ void keep_modules_apart(CellTemplate& blueprint, const Server& server, const Fd&
   blueprint.environment.emplace_back("PYTHONSAFEPATH=1");
 }
 
-Result<CellTemplate> gateway_blueprint(Fd program) {
+Result<CellTemplate> gateway_blueprint(Fd program, std::uint64_t data_limit) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::gateway));
-  return own_program("cellblock-gateway", std::move(program), std::move(filter));
+  return own_program("cellblock-gateway", std::move(program), std::move(filter), data_limit);
 }
 
 Result<CellTemplate> audit_writer_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::audit_writer));
-  return own_program("cellblock-audit", std::move(program), std::move(filter));
+  return own_program("cellblock-audit", std::move(program), std::move(filter),
+                     data_limits::audit_writer);
 }
 
 Result<CellTemplate> http_blueprint(Fd program) {
   constexpr std::uint64_t connections_and_sessions = 16'384;
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
-  return own_program("cellblock-http", std::move(program), std::move(filter),
+  return own_program("cellblock-http", std::move(program), std::move(filter), data_limits::http,
                      connections_and_sessions);
 }
 
 Result<CellTemplate> metrics_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
-  return own_program("cellblock-metrics", std::move(program), std::move(filter));
+  return own_program("cellblock-metrics", std::move(program), std::move(filter),
+                     data_limits::metrics);
 }
 
 Result<CellTemplate> egress_blueprint(Fd program) {
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::egress));
   CellTemplate blueprint = own_program("cellblock-egress", std::move(program), std::move(filter),
-                                       egress_files(most_egress_connections));
+                                       data_limits::egress, egress_files(most_egress_connections));
   blueprint.network = NetworkMode::host;
   return blueprint;
 }

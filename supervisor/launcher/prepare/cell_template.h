@@ -10,8 +10,8 @@
 #include "policy/config/config.h"
 #include "supervisor/launcher/child/child_plan.h"
 #include "supervisor/launcher/child/landlock_ruleset.h"
-#include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 namespace cellblock::launcher {
 
@@ -64,7 +64,8 @@ void keep_modules_apart(CellTemplate& blueprint, const Server& server, const Fd&
 
 /// cellblock's own processes live in cells as well. `program` is executed by its descriptor, so
 /// that neither the launcher nor the cell needs a path to it.
-Result<CellTemplate> gateway_blueprint(Fd program);
+/// `data_limit`: RLIMIT_DATA, in bytes (data_limits.h).
+Result<CellTemplate> gateway_blueprint(Fd program, std::uint64_t data_limit);
 Result<CellTemplate> audit_writer_blueprint(Fd program);
 Result<CellTemplate> http_blueprint(Fd program);
 /// May do what cellblock-http may: accept, read and write.

@@ -43,7 +43,8 @@ bool are_mapped(const MappedIds& start, const MappedIds& wanted) {
 }  // namespace
 
 StartFacts start_facts(const Config& first) {
-  return {mapped_ids(first), first.http.has_value(), first.metrics.has_value()};
+  return {mapped_ids(first), first.http.has_value(), first.metrics.has_value(),
+          granted_calls(first)};
 }
 
 ReloadRefusal refusal_of(const StartFacts& start, const Config& now, const Config& next) {
@@ -55,6 +56,7 @@ ReloadRefusal refusal_of(const StartFacts& start, const Config& now, const Confi
       next.http.has_value() == start.http && next.metrics.has_value() == start.metrics;
   if (!same_programs) return ReloadRefusal::programs;
   if (!are_mapped(start.ids, mapped_ids(next))) return ReloadRefusal::ids_not_mapped;
+  if (!std::ranges::includes(start.calls, granted_calls(next))) return ReloadRefusal::calls;
   // Gateways and the supervisor name servers by their index.
   if (!keeps_places(now, next)) return ReloadRefusal::servers_moved;
   return ReloadRefusal::none;

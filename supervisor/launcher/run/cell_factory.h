@@ -19,11 +19,11 @@
 #include "supervisor/launcher/prepare/host_tree.h"
 #include "supervisor/launcher/prepare/network_pool.h"
 #include "supervisor/launcher/prepare/reload_compatibility.h"
-#include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/launcher/prepare/spawn_environment.h"
 #include "supervisor/launcher/prepare/state_directory.h"
 #include "supervisor/launcher/run/spawn.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 /// Starts cells of the configuration in use, out of what the launcher keeps for all of them.
 namespace cellblock::launcher {

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "supervisor/ipc/wire.h"
-#include "supervisor/launcher/prepare/seccomp_filter.h"
 #include "supervisor/launcher/run/denial_counts.h"
 #include "supervisor/launcher/run/event_loop.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 namespace cellblock::launcher {
 

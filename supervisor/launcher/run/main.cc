@@ -13,7 +13,9 @@
 
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/launcher/child/init.h"
+#include "supervisor/launcher/run/confinement.h"
 #include "supervisor/launcher/run/launcher.h"
+#include "supervisor/os/memory_limit.h"
 
 namespace cellblock::launcher {
 namespace {
@@ -64,7 +66,8 @@ Result<void> run() {
   CELLBLOCK_CHECK(prepare_process());
   const Config config = CELLBLOCK_TRY(read_sealed_config(fd::config));
   CELLBLOCK_CHECK(enter_user_namespace());
-  // From here every capability is one over the launcher's own user namespace.
+  CELLBLOCK_CHECK(confine(config));
+  // From here every capability is one over the launcher's own user namespace, and set-up needs it.
   CellFactory factory = CELLBLOCK_TRY(CellFactory::prepare(
       config, Fd(fd::secrets),
       {.gateway = Fd(fd::gateway),
@@ -88,6 +91,7 @@ Result<void> run() {
 }  // namespace cellblock::launcher
 
 int main() {
+  cellblock::end_when_out_of_memory("cellblock-launcher");
   const auto ran = cellblock::launcher::run();
   if (ran) return 0;
   static_cast<void>(std::fprintf(stderr, "cellblock-launcher: %s\n", ran.error().text.c_str()));

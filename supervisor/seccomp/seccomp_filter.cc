@@ -1,4 +1,4 @@
-#include "supervisor/launcher/prepare/seccomp_filter.h"
+#include "supervisor/seccomp/seccomp_filter.h"
 
 #include <linux/bpf_common.h>
 #include <linux/seccomp.h>
@@ -12,10 +12,10 @@
 
 #include "policy/syscalls/syscall_refusals.h"
 #include "policy/syscalls/syscall_rules.h"
-#include "supervisor/launcher/prepare/argument_filter.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/seccomp/argument_filter.h"
 
-namespace cellblock::launcher {
+namespace cellblock {
 namespace {
 
 struct ReleaseContext {
@@ -58,6 +58,7 @@ void notify_where_it_stands_in(std::vector<sock_filter>& program) {
 
 std::uint32_t unlisted_action(const CallTable& table) {
   if (table.unlisted == UnlistedCall::kill_process) return SCMP_ACT_KILL_PROCESS;
+  if (table.unlisted == UnlistedCall::made) return SCMP_ACT_ALLOW;
   return action_for(ENOSYS, table.reporting);
 }
 
@@ -166,4 +167,4 @@ Result<std::shared_ptr<const FilterProgram>> FilterCache::filter_for(const Sysca
   return filter;
 }
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

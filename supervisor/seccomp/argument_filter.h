@@ -11,7 +11,7 @@
 /// The part of a filter that libseccomp cannot say: "this call if one of these holds, else that
 /// errno" (there an unconditional rule replaces the conditional ones), and comparisons of the low
 /// 32 bits only. It runs first and ends by falling through to what libseccomp made.
-namespace cellblock::launcher {
+namespace cellblock {
 
 struct NumberedCall {
   int number = 0;
@@ -23,4 +23,4 @@ struct NumberedCall {
 Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
                                                  ForeignCall foreign, Reporting reporting);
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

@@ -9,14 +9,12 @@
 #include "policy/config/config.h"
 #include "policy/syscalls/internal_syscalls.h"
 #include "policy/syscalls/syscall_table.h"
-#include "supervisor/launcher/prepare/denied_call_errno.h"
+#include "supervisor/seccomp/denied_call_errno.h"
 
-/// Policies become programs for the kernel here, in the launcher, once per policy (about 1.5 ms
-/// each) and never between a clone and an exec: a child only hands the finished bytes to
-/// seccomp(2).
-namespace cellblock::launcher {
-
-using cellblock::InternalProfile;
+/// Policies become programs for the kernel here, in the launcher and the supervisor, once per
+/// policy (about 1.5 ms each) and never between a clone and an exec: a child only hands the
+/// finished bytes to seccomp(2).
+namespace cellblock {
 
 /// Needs no_new_privs. A server's filter answers calls through a foreign ABI, and refusals that are
 /// reported, with SECCOMP_RET_USER_NOTIF: load it with SECCOMP_FILTER_FLAG_NEW_LISTENER. Without a
@@ -51,4 +49,4 @@ class FilterCache {
   std::vector<Compiled> compiled_;
 };
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

@@ -5,7 +5,7 @@
 
 #include "policy/syscalls/syscall_table.h"
 
-namespace cellblock::launcher {
+namespace cellblock {
 
 /// What one numbered call fails with, by its arguments.
 struct NumberedAnswer {
@@ -30,4 +30,4 @@ class Refusals {
   std::vector<NumberedAnswer> answers_;  ///< by number
 };
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

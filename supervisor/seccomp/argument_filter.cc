@@ -1,4 +1,4 @@
-#include "supervisor/launcher/prepare/argument_filter.h"
+#include "supervisor/seccomp/argument_filter.h"
 
 #include <linux/seccomp.h>
 
@@ -8,7 +8,7 @@
 
 #include "policy/syscalls/syscall_policy.h"
 
-namespace cellblock::launcher {
+namespace cellblock {
 namespace {
 
 using Program = std::vector<sock_filter>;
@@ -100,4 +100,4 @@ Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>
   return program;
 }
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

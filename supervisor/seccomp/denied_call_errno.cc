@@ -1,9 +1,9 @@
-#include "supervisor/launcher/prepare/denied_call_errno.h"
+#include "supervisor/seccomp/denied_call_errno.h"
 
 #include <algorithm>
 #include <cerrno>
 
-namespace cellblock::launcher {
+namespace cellblock {
 
 Refusals::Refusals(std::vector<NumberedAnswer> answers) : answers_(std::move(answers)) {
   std::ranges::sort(answers_, {}, &NumberedAnswer::number);
@@ -16,4 +16,4 @@ int Refusals::error_for(std::int32_t number, const ArgumentWords& words) const {
   return error == 0 ? EPERM : error;
 }
 
-}  // namespace cellblock::launcher
+}  // namespace cellblock

@@ -1,0 +1,157 @@
+#include "policy/syscalls/launcher_syscalls.h"
+
+#include <linux/keyctl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "policy/syscalls/syscall_arguments.h"
+
+namespace cellblock {
+namespace {
+
+constexpr std::string_view internals_calls[] = {"bpf",
+                                                "perf_event_open",
+                                                "userfaultfd",
+                                                "uprobe",
+                                                "uretprobe",
+                                                "fanotify_init",
+                                                "fanotify_mark",
+                                                "lookup_dcookie",
+                                                "io_uring_setup",
+                                                "io_uring_enter",
+                                                "io_uring_register"};
+constexpr RefusedCalls internals = {"kernel internals", "programs or watches the kernel itself",
+                                    ENOSYS, internals_calls};
+
+constexpr std::string_view whole_machine_calls[] = {
+    "reboot",        "kexec_load",    "kexec_file_load", "init_module",   "finit_module",
+    "delete_module", "acct",          "syslog",          "setdomainname", "settimeofday",
+    "clock_settime", "clock_adjtime", "adjtimex",        "stime",         "iopl",
+    "ioperm",        "modify_ldt",    "vhangup",         "nfsservctl",    "quotactl",
+    "quotactl_fd",   "swapon",        "swapoff",         "ioprio_set",    "chroot"};
+constexpr RefusedCalls whole_machine = {"machine", "acts on the whole machine, or on no cell",
+                                        ENOSYS, whole_machine_calls};
+
+// The launcher copies trees of the host, and makes tmpfs and proc by mount(2).
+constexpr std::string_view new_mount_calls[] = {"fsopen",    "fsconfig",  "fsmount",       "fspick",
+                                                "statmount", "listmount", "open_tree_attr"};
+constexpr RefusedCalls new_mounts = {
+    "file systems", "parsers of file systems that nothing here mounts", ENOSYS, new_mount_calls};
+
+constexpr std::string_view named_past_calls[] = {"open_by_handle_at", "name_to_handle_at",
+                                                 "add_key", "request_key"};
+constexpr RefusedCalls named_past = {"handles and keys", "names files and keys past every fence",
+                                     ENOSYS, named_past_calls};
+
+// --- what an administrator may give a server -----------------------------------------------------
+
+constexpr std::string_view others_memory_calls[] = {
+    "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "process_madvise"};
+constexpr RefusedCalls others_memory = {"tracing", "reading or steering another process", ENOSYS,
+                                        others_memory_calls, Pardon::admin};
+
+constexpr std::string_view not_ours_calls[] = {"sched_setscheduler",
+                                               "sched_setparam",
+                                               "sched_setattr",
+                                               "mlockall",
+                                               "memfd_secret",
+                                               "shmget",
+                                               "shmat",
+                                               "shmdt",
+                                               "shmctl",
+                                               "semget",
+                                               "semop",
+                                               "semctl",
+                                               "semtimedop",
+                                               "msgget",
+                                               "msgsnd",
+                                               "msgrcv",
+                                               "msgctl"};
+constexpr RefusedCalls not_ours = {"not used", "nothing here makes them", ENOSYS, not_ours_calls,
+                                   Pardon::admin};
+
+constexpr const RefusedCalls* never[] = {&internals, &whole_machine, &new_mounts, &named_past};
+constexpr const RefusedCalls* unless_granted[] = {&others_memory, &not_ours};
+
+// --- what is refused by its arguments ------------------------------------------------------------
+
+using argument_rules::equals;
+using argument_rules::internet;
+
+// Netfilter, audit and the others that netlink leads to are as much of the kernel again.
+constexpr ArgumentRule family_rules[] = {
+    internet[0],
+    internet[1],
+    internet[2],
+    internet[3],
+    internet[4],
+    internet[5],
+    internet[6],
+    internet[7],
+    allow_when({equals(0, AF_UNIX)}),
+    argument_rules::routes,
+};
+
+// Rules of iptables, arptables, ebtables and ip6tables. The kernel says EPERM to whoever has no
+// right to them, and so to every server.
+constexpr std::uint32_t four_of_them = ~std::uint32_t{3};
+constexpr std::uint32_t two_of_them = ~std::uint32_t{1};
+constexpr ArgumentRule refuse_options(std::uint32_t level, std::uint32_t mask,
+                                      std::uint32_t first) {
+  ArgumentRule rule = refuse_when(EPERM, {equals(1, level), {2, mask, first}});
+  rule.reporting = Reporting::quiet;
+  return rule;
+}
+constexpr ArgumentRule netfilter_rules[] = {
+    refuse_options(IPPROTO_IP, four_of_them, 64), refuse_options(IPPROTO_IP, four_of_them, 96),
+    refuse_options(IPPROTO_IP, four_of_them, 128), refuse_options(IPPROTO_IPV6, two_of_them, 64)};
+
+constexpr ArgumentRule keyring_rules[] = {
+    allow_when({equals(0, KEYCTL_JOIN_SESSION_KEYRING), equals(1, 0)})};
+
+constexpr RuledCall ruled[] = {
+    {"socket", "TCP, UDP, Unix sockets and routes", family_rules, ENOSYS},
+    {"setsockopt", "all but tables of netfilter", netfilter_rules, 0},
+    {"keyctl", "a new session keyring, which each cell gets", keyring_rules, ENOSYS},
+};
+constexpr SyscallGroup by_arguments = {"by arguments", "what set-up needs, and no more", {}, ruled};
+constexpr const SyscallGroup* groups[] = {&by_arguments};
+
+bool may_be_granted(std::string_view call) {
+  return std::ranges::any_of(unless_granted, [call](const RefusedCalls* refused) {
+    return std::ranges::find(refused->calls, call) != refused->calls.end();
+  });
+}
+
+void append(CallTable& table, const RefusedCalls& refused, const GrantedCalls& granted) {
+  for (const std::string_view name : refused.calls) {
+    if (granted.contains(name)) continue;
+    table.calls.push_back(
+        {std::string(name), refused.name, refused.reason, {}, refused.error, refused.reporting});
+  }
+}
+
+}  // namespace
+
+GrantedCalls granted_calls(const Config& config) {
+  GrantedCalls granted;
+  for (const Server& server : config.servers) {
+    for (const std::string& call : server.syscalls.allow) {
+      if (may_be_granted(call)) granted.insert(call);
+    }
+  }
+  return granted;
+}
+
+CallTable launcher_call_table(const GrantedCalls& granted) {
+  CallTable table = call_table(SyscallPolicy{.groups = groups,
+                                             .refused = never,
+                                             .unlisted = UnlistedCall::made,
+                                             .foreign = ForeignCall::notify,
+                                             .reporting = Reporting::reported});
+  for (const RefusedCalls* refused : unless_granted) append(table, *refused, granted);
+  return table;
+}
+
+}  // namespace cellblock
