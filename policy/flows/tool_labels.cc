@@ -87,6 +87,16 @@ FlowLabels labels_of_tool(const Server& server, std::string_view tool) {
   return labels;
 }
 
+std::optional<Effect> later_effect(const FlowRules& rules, const Server& server,
+                                   std::string_view tool, Effect effect) {
+  if (effect == Effect::deny || !labels_of_tool(server, tool).has(FlowLabel::egress)) {
+    return std::nullopt;
+  }
+  if (rules.trifecta == FlowEffect::deny) return Effect::deny;
+  const bool asks = rules.trifecta == FlowEffect::ask && effect == Effect::allow;
+  return asks ? std::optional(Effect::ask) : std::nullopt;
+}
+
 FlowLabels labels_of_content(const Server& server) {
   FlowLabels labels;
   for (const FlowLabel label : all_labels) {

@@ -59,7 +59,8 @@ class Explained : public ::testing::Test {
   Result<Explanation> call(std::uint32_t uid, const std::string& tool,
                            const std::string& arguments = "") const {
     return explain_call({config_.servers.at(0), "c.toml"},
-                        subject_of(config_.roles, {uid, uid, {}}), {tool, arguments});
+                        subject_of(config_.roles, {uid, uid, {}}), config_.flows,
+                        {tool, arguments});
   }
   Explanation rights(std::uint32_t uid) const {
     return explain_rights({config_.servers.at(0), "c.toml"},
@@ -106,8 +107,40 @@ TEST_F(Explained, CallsWhoseArgumentsWereNotToldDependOnThemWhereTheyDecide) {
   EXPECT_EQ(call(1002, "git_push", "")->effect, Effect::deny);
 }
 
+TEST_F(Explained, CallsThatCanSendNameWhatFlowsMakeOfThemLater) {
+  struct Row {
+    FlowEffect trifecta;
+    const char* tool;
+    const char* headline;
+    json later;
+  };
+  config_.servers[0].network = NetworkMode::host;
+  for (const Row& row :
+       {Row{FlowEffect::off, "git_log", "git_log: allow\n", nullptr},
+        Row{FlowEffect::log, "git_log", "git_log: allow\n", nullptr},
+        Row{FlowEffect::ask, "git_log", "git_log: allow, later ask\n", "ask"},
+        Row{FlowEffect::deny, "git_log", "git_log: allow, later deny\n", "deny"},
+        Row{FlowEffect::ask, "git_commit", "git_commit: ask\n", nullptr},
+        Row{FlowEffect::deny, "git_commit", "git_commit: ask, later deny\n", "deny"},
+        Row{FlowEffect::deny, "push", "push: deny\n", nullptr}}) {
+    config_.flows.trifecta = row.trifecta;
+    const auto explained = call(1001, row.tool, "{}");
+    ASSERT_TRUE(explained) << explained.error().text;
+    EXPECT_THAT(explained->text, HasSubstr(row.headline));
+    const json flows = json::parse(explained->json)["flows"];
+    EXPECT_EQ(flows.is_null() ? flows : flows["effect"], row.later) << row.headline;
+  }
+  config_.flows.trifecta = FlowEffect::deny;
+  EXPECT_THAT(call(1001, "git_push")->text, HasSubstr("git_push: depends, later deny\n"));
+  EXPECT_EQ(call(1001, "git_log", "{}")->effect, Effect::allow) << "as long as nothing was read";
+  config_.servers[0].network = NetworkMode::none;
+  EXPECT_THAT(call(1001, "git_log", "{}")->text, HasSubstr("git_log: allow\n"));
+}
+
 TEST_F(Explained, CallsNeedAnObjectOfArguments) {
-  EXPECT_FALSE(call(1001, "git_log", "[1]"));
+  const auto list = call(1001, "git_log", R"([{"a":1}])");
+  ASSERT_FALSE(list);
+  EXPECT_THAT(list.error().text, HasSubstr(R"(the arguments [{"a":1}] are no JSON object)"));
   EXPECT_FALSE(call(1001, "git_log", "{"));
 }
 
