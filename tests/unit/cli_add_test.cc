@@ -13,6 +13,7 @@
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
+#include "client/cli/add/running_daemon.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/input_json.h"
@@ -457,6 +458,15 @@ TEST(Origin, ReadsAsItWasWritten) {
   const auto read = read_origin(origin_text(origin));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(*read, origin);
+}
+
+TEST(ReloadOutcome, OfADaemonThatCouldNotReloadIsAFailureThatSaysWhatToDo) {
+  EXPECT_FALSE(reload_outcome(ProgramOutput{.text = {}, .status = 0}).is_failed);
+  const auto failed = reload_outcome(ProgramOutput{.text = "c.toml:3: error\n", .status = 1});
+  EXPECT_TRUE(failed.is_failed);
+  EXPECT_THAT(failed.words, HasSubstr("goes on with the configuration from before"));
+  EXPECT_THAT(failed.words, HasSubstr("`cellblock reload`:\nc.toml:3: error"));
+  EXPECT_TRUE(reload_outcome(fail("no such program")).is_failed);
 }
 
 TEST(Origin, IsThatOfALineWithTheSamePackageAndArguments) {
