@@ -142,6 +142,49 @@ TEST(Add, RefusesWhatAnAdministratorWouldHaveToDecide) {
   EXPECT_THAT(refusal(server), HasSubstr("/home"));
 }
 
+TEST(Add, RefusesTheWholeHomeOfWhoAddsIt) {
+  auto server = added({"npx", "@acme/files", "/home/alice"});
+  server.home = "/home/alice";
+  const auto refused = [&] {
+    const auto checked = check_requested_access(server, machine());
+    return checked ? std::string() : checked.error().text;
+  };
+  EXPECT_THAT(refused(), HasSubstr("/home/alice is or holds your whole home"));
+  server.declared.command = {"npx", "@acme/files", "/home/alice/project"};
+  EXPECT_EQ(refused(), "");
+  server.read = {"/home/alice"};
+  EXPECT_THAT(refused(), HasSubstr("name a directory in it"));
+  server.read = {"/home/alice/project"};
+  EXPECT_EQ(refused(), "");
+}
+
+TEST(Add, RefusesARelativePathThatIsNotThere) {
+  const auto checked = [](Words command) {
+    return check_relative_paths(command, "/home/alice", machine());
+  };
+  EXPECT_TRUE(checked({"npx", "@acme/files", "./project", "owner/name"}));
+  const auto refused = checked({"npx", "@acme/files", "./gone"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text, HasSubstr("./gone: /home/alice/gone is not there"));
+}
+
+TEST(AddRequest, RefusesAVariableWithoutANameOfOne) {
+  for (const char* word : {"=x", "", "A-B=x", "1A=x"}) {
+    const auto refused =
+        added_server({.server = "files", .command = {"/usr/bin/true"}, .environment = {word}}, {});
+    ASSERT_FALSE(refused) << word;
+    EXPECT_THAT(refused.error().text, HasSubstr("allowed: NAME=VALUE or NAME")) << word;
+  }
+}
+
+TEST(AddRequest, RefusesADescriptionThatIsNotThere) {
+  for (const char* file : {"/nonexistent/x.mcpb", "/nonexistent/server.json"}) {
+    const auto refused = added_server({.server = "files", .command = {file}}, {});
+    ASSERT_FALSE(refused) << file;
+    EXPECT_THAT(refused.error().text, HasSubstr("there is no such file")) << file;
+  }
+}
+
 TEST(Add, AllowsTheToolsThatWereOfferedAndNoOthers) {
   EXPECT_THAT(allowed_tools({"read_file", "list"}), ElementsAre("read_file", "list"));
   EXPECT_THAT(allowed_tools({"read_*", "list"}), ElementsAre("list"));

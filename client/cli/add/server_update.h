@@ -32,6 +32,6 @@ Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& serv
 /// Removes its declaration, has the daemon reload, and removes its program and secrets. Gives what
 /// became of the reload. Call it with the lock of a Scratch held.
 Result<ReloadOutcome> remove_server(const Context& context, const AddPlaces& places,
-                                  const std::string& server);
+                                    const std::string& server);
 
 }  // namespace cellblock::cli
