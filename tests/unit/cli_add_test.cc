@@ -20,6 +20,8 @@
 #include "client/cli/import/machine_view.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/pip_settings.h"
+#include "client/cli/install/places.h"
+#include "client/cli/install/scratch.h"
 #include "policy/config_reader/config_text.h"
 #include "tests/unit/scratch_directory.h"
 
@@ -501,6 +503,46 @@ TEST(Origin, ReadsAsItWasWritten) {
   const auto read = read_origin(origin_text(origin));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(*read, origin);
+}
+
+AddPlaces places_below(const std::string& root) {
+  return {.mode = Mode::user,
+          .main_file = root + "/config/cellblock/cellblock.toml",
+          .declarations = root + "/config/cellblock/servers.d",
+          .secrets = root + "/config/cellblock/secrets",
+          .servers = root + "/share/cellblock/servers"};
+}
+
+TEST(FailedAddition, LeavesNoFileAndNoDirectory) {
+  const ScratchDirectory scratch;
+  const std::string root = scratch.path();
+  const auto new_places = places_below(root);
+  {
+    const auto work = Scratch::make(new_places.servers, std::nullopt);
+    ASSERT_TRUE(work) << work.error().text;
+    AddedFiles files(new_places);
+    EXPECT_TRUE(files.make_main_file());
+    EXPECT_TRUE(files.add_secret(new_places.secrets + "/files.TOKEN", "hush"));
+    EXPECT_TRUE(files.add_directory(new_places.servers + "/files"));
+    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
+  }
+  EXPECT_TRUE(fs::is_empty(root));
+}
+
+TEST(FailedAddition, LeavesDirectoriesThatWereThereOrAreInUse) {
+  const ScratchDirectory scratch;
+  const std::string root = scratch.path();
+  const auto new_places = places_below(root);
+  fs::create_directories(new_places.declarations);
+  {
+    const auto work = Scratch::make(new_places.servers, std::nullopt);
+    ASSERT_TRUE(work) << work.error().text;
+    AddedFiles files(new_places);
+    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
+    fs::create_directory(new_places.servers + "/other");
+  }
+  EXPECT_TRUE(fs::is_empty(new_places.declarations));
+  EXPECT_TRUE(fs::exists(new_places.servers + "/.lock"));
 }
 
 TEST(ReloadOutcome, OfADaemonThatCouldNotReloadIsAFailureThatSaysWhatToDo) {

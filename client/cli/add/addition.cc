@@ -251,8 +251,7 @@ Result<void> declare_server(const Work& work, const std::string& server, const P
     CELLBLOCK_CHECK(files.add_secret(secret.path, secret.value));
   }
   // First: what is declared can then always be removed.
-  constexpr unsigned listed = 0755;
-  CELLBLOCK_CHECK(make_place(directory_of(work.places, server), listed));
+  CELLBLOCK_CHECK(files.add_directory(directory_of(work.places, server)));
   CELLBLOCK_CHECK(write_origin(work.places, server, installed.origin));
   files.take(directory_of(work.places, server) + "/origin.json");
   CELLBLOCK_CHECK(files.add_declaration(
