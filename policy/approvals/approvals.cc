@@ -53,6 +53,11 @@ void Approvals::withdraw(const Approval::State& state) {
   std::erase(states_, &state);
 }
 
+std::string Approvals::id_of(const PendingApproval& entry) const {
+  const std::string number = std::to_string(entry.number);
+  return uid_ ? std::to_string(*uid_) + "." + number : number;
+}
+
 std::expected<Approval, ApprovalRefusal> Approvals::ask(ApprovalRequest request,
                                                         ApprovalWaiter& waiter, Instant now) {
   const auto beforehand = take_beforehand(request, now);

@@ -147,6 +147,11 @@ class Approvals {
   Approvals(const Approvals&) = delete;
   Approvals& operator=(const Approvals&) = delete;
 
+  /// Whose calls these are, for id_of().
+  void belong_to(std::uint32_t uid) { uid_ = uid; }
+  /// What `cellblock approve` takes: "UID.NUMBER", or the number while nobody's uid is known.
+  std::string id_of(const PendingApproval& entry) const;
+
   std::expected<Approval, ApprovalRefusal> ask(ApprovalRequest request, ApprovalWaiter& waiter,
                                                Instant now);
 
@@ -183,6 +188,7 @@ class Approvals {
   std::deque<AllowedBeforehand> beforehand_;  ///< likewise
   TokenBucket bucket_{pace};
   std::uint64_t last_number_;
+  std::optional<std::uint32_t> uid_;
 };
 
 }  // namespace cellblock

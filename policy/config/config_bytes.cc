@@ -113,7 +113,9 @@ auto fields(Is<PathFindings> auto& v) {
 auto fields(Is<Breakage> auto& v) { return std::tie(v.cause, v.file, v.line, v.more); }
 auto fields(Is<BrokenPart> auto& v) { return std::tie(v.name, v.breakage); }
 auto fields(Is<FlowRules> auto& v) { return std::tie(v.trifecta, v.approver, v.approval_time); }
-auto fields(Is<FlowTools> auto& v) { return std::tie(v.untrusted, v.private_data, v.egress); }
+auto fields(Is<FlowTools> auto& v) {
+  return std::tie(v.untrusted, v.private_data, v.egress, v.sees_program_alone);
+}
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.image, v.working_directory,
                   v.command_stamp, v.run_as, v.home, v.workspace, v.execute_writable, v.binds,

@@ -28,6 +28,9 @@ struct FlowTools {
   std::optional<std::vector<NamePattern>> untrusted;
   std::optional<std::vector<NamePattern>> private_data;
   std::optional<std::vector<NamePattern>> egress;
+  /// Not declared, but found: all that the cell sees of the host is the server's program, which is
+  /// nobody's data.
+  bool sees_program_alone = false;
   bool operator==(const FlowTools&) const = default;
 };
 

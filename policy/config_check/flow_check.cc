@@ -53,7 +53,7 @@ FlowTools declared_tools(const Scope& scope, const ServerText& text, const Serve
 
 FlowTools check_flow_tools(const Scope& scope, const ServerText& text, const Server& server) {
   FlowTools tools = declared_tools(scope, text, server);
-  if (!tools.private_data && sees_its_program_alone(text, server)) tools.private_data.emplace();
+  tools.sees_program_alone = sees_its_program_alone(text, server);
   return tools;
 }
 

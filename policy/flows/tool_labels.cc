@@ -27,8 +27,12 @@ const DeclaredTools& declared_for(const Server& server, FlowLabel label) {
   return server.flows.egress;
 }
 
+bool has_files(const Server& server) {
+  return !server.binds.empty() && !server.flows.sees_program_alone;
+}
+
 bool holds_private_data(const Server& server) {
-  return !server.binds.empty() || server.workspace || !server.secrets.empty();
+  return has_files(server) || server.workspace || !server.secrets.empty();
 }
 
 bool cell_permits(const Server& server, FlowLabel label) {
@@ -57,8 +61,10 @@ std::string_view reason_of(const Server& server, FlowLabel label) {
   if (label != FlowLabel::private_data) {
     return can_send(server) ? "its network reaches others" : "its network reaches nobody";
   }
-  return holds_private_data(server) ? "its cell has files of the host, a workspace or a secret"
-                                    : "its cell has no file of the host and no secret";
+  if (holds_private_data(server)) return "its cell has files of the host, a workspace or a secret";
+  return server.flows.sees_program_alone
+             ? "its cell has no file of the host but its program, and no secret"
+             : "its cell has no file of the host and no secret";
 }
 
 }  // namespace
@@ -87,6 +93,16 @@ FlowLabels labels_of_tool(const Server& server, std::string_view tool) {
   return labels;
 }
 
+std::optional<Effect> later_effect(const FlowRules& rules, const Server& server,
+                                   std::string_view tool, Effect effect) {
+  if (effect == Effect::deny || !labels_of_tool(server, tool).has(FlowLabel::egress)) {
+    return std::nullopt;
+  }
+  if (rules.trifecta == FlowEffect::deny) return Effect::deny;
+  const bool asks = rules.trifecta == FlowEffect::ask && effect == Effect::allow;
+  return asks ? std::optional(Effect::ask) : std::nullopt;
+}
+
 FlowLabels labels_of_content(const Server& server) {
   FlowLabels labels;
   for (const FlowLabel label : all_labels) {
@@ -102,11 +118,7 @@ std::string label_sentence(const Server& server, FlowLabel label) {
     return fmt::format("{} of its tools: {}", cell_permits(server, label) ? "all" : "none",
                        reason_of(server, label));
   }
-  if (declared->empty()) {
-    return label == FlowLabel::private_data && !server.binds.empty()
-               ? "none of its tools: declared, or its cell has no file but its program"
-               : "none of its tools: declared";
-  }
+  if (declared->empty()) return "none of its tools: declared";
   std::vector<std::string> names;
   names.reserve(declared->size());
   for (const NamePattern& pattern : *declared) {

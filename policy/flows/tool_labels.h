@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "policy/config/config.h"
+#include "policy/config/flow_rules.h"
 
 /// What a tool brings to an agent and can do with what the agent knows. Pure.
 ///
@@ -44,6 +46,10 @@ std::string_view name_of(FlowLabel label);
 bool can_send(const Server& server);
 
 FlowLabels labels_of_tool(const Server& server, std::string_view tool);
+/// What `rules` would make of a call of that tool, whose effect by the other rules is `effect`,
+/// once its context has untrusted content and private data. Nothing: the same as now.
+std::optional<Effect> later_effect(const FlowRules& rules, const Server& server,
+                                   std::string_view tool, Effect effect);
 /// Of a resource or prompt: what any tool of the server may have, since no list names them.
 FlowLabels labels_of_content(const Server& server);
 

@@ -202,6 +202,7 @@ void Gateway::open_session(const wire::SessionGrant& grant, Fd connection) {
   const std::uint32_t user = grant.via == wire::SessionVia::admin ? grant.user : grant.uid;
   if (uid_.value_or(user) != user) return give_up("a session of another user");
   uid_ = user;
+  policy_.approvals.belong_to(user);
   policy_.refusal_reports.belong_to(user);
   policy_.refusal_reports.ask_for_names([this](std::uint32_t server) {
     const Denied* refused = history_[server].ledger.denied.refused_name();

@@ -209,8 +209,11 @@ TEST_P(Admin, SaysNoToACallThatWaits) {
              {"id", "held"},
              {"method", "tools/call"},
              {"params", {{"name", "echo"}, {"arguments", {{"text", "please"}}}}}});
-  const std::string id = wait_for_a_call()["id"];
-  EXPECT_EQ(run({"approve", "deny", id}, admin()).exit, 0);
+  const std::string number = wait_for_a_call()["approval"].dump();
+  EXPECT_EQ(run({"approve", "deny", number + "0"}, admin()).exit, 4) << "no call has that one";
+  const Said denied = run({"approve", "deny", number}, admin());
+  EXPECT_EQ(denied.exit, 0) << denied.text;
+  EXPECT_THAT(denied.text, HasSubstr(fmt::format("{}.{}", whose(), number))) << "by it alone";
   const json answer = host.answer_to("held");
   EXPECT_EQ(answer["result"]["_meta"]["cellblock/error"]["code"], "approval_required");
 }

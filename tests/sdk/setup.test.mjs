@@ -95,6 +95,15 @@ rootless(publish, ({ place }) => {
     assert.match(failing.err, /`systemctl --user enable --now cellblock\.socket` failed:\s+no bus/);
   });
 
+  test('A server of whose name cellblock has one is told, and not asked about again', async () => {
+    const before = read('.cursor/mcp.json');
+    write('.cursor/mcp.json', JSON.stringify({ mcpServers: { made: { command: 'npx', args: ['-y', 'made', '--other'] } } }));
+    const shown = await place.answer('n', ['cellblock', 'setup']);
+    assert.match(shown, /cellblock has made already, declared otherwise/);
+    assert.doesNotMatch(shown, /Add these, each in a cell/);
+    write('.cursor/mcp.json', before);
+  });
+
   test('Given again with a daemon it finds nothing left to add, and ends with a server that answers', async () => {
     await place.start();
     const done = await place.cellblock('setup', '--yes');

@@ -13,12 +13,15 @@
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
+#include "client/cli/add/running_daemon.h"
 #include "client/cli/import/bounded_file.h"
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/input_json.h"
 #include "client/cli/import/machine_view.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/pip_settings.h"
+#include "client/cli/install/places.h"
+#include "client/cli/install/scratch.h"
 #include "policy/config_reader/config_text.h"
 #include "tests/unit/scratch_directory.h"
 
@@ -139,6 +142,49 @@ TEST(Add, RefusesWhatAnAdministratorWouldHaveToDecide) {
   server.egress = {};
   server.write = {"/home"};
   EXPECT_THAT(refusal(server), HasSubstr("/home"));
+}
+
+TEST(Add, RefusesTheWholeHomeOfWhoAddsIt) {
+  auto server = added({"npx", "@acme/files", "/home/alice"});
+  server.home = "/home/alice";
+  const auto refused = [&] {
+    const auto checked = check_requested_access(server, machine());
+    return checked ? std::string() : checked.error().text;
+  };
+  EXPECT_THAT(refused(), HasSubstr("/home/alice is or holds your whole home"));
+  server.declared.command = {"npx", "@acme/files", "/home/alice/project"};
+  EXPECT_EQ(refused(), "");
+  server.read = {"/home/alice"};
+  EXPECT_THAT(refused(), HasSubstr("name a directory in it"));
+  server.read = {"/home/alice/project"};
+  EXPECT_EQ(refused(), "");
+}
+
+TEST(Add, RefusesARelativePathThatIsNotThere) {
+  const auto checked = [](Words command) {
+    return check_relative_paths(command, "/home/alice", machine());
+  };
+  EXPECT_TRUE(checked({"npx", "@acme/files", "./project", "owner/name"}));
+  const auto refused = checked({"npx", "@acme/files", "./gone"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text, HasSubstr("./gone: /home/alice/gone is not there"));
+}
+
+TEST(AddRequest, RefusesAVariableWithoutANameOfOne) {
+  for (const char* word : {"=x", "", "A-B=x", "1A=x"}) {
+    const auto refused =
+        added_server({.server = "files", .command = {"/usr/bin/true"}, .environment = {word}}, {});
+    ASSERT_FALSE(refused) << word;
+    EXPECT_THAT(refused.error().text, HasSubstr("allowed: NAME=VALUE or NAME")) << word;
+  }
+}
+
+TEST(AddRequest, RefusesADescriptionThatIsNotThere) {
+  for (const char* file : {"/nonexistent/x.mcpb", "/nonexistent/server.json"}) {
+    const auto refused = added_server({.server = "files", .command = {file}}, {});
+    ASSERT_FALSE(refused) << file;
+    EXPECT_THAT(refused.error().text, HasSubstr("there is no such file")) << file;
+  }
 }
 
 TEST(Add, AllowsTheToolsThatWereOfferedAndNoOthers) {
@@ -457,6 +503,55 @@ TEST(Origin, ReadsAsItWasWritten) {
   const auto read = read_origin(origin_text(origin));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(*read, origin);
+}
+
+AddPlaces places_below(const std::string& root) {
+  return {.mode = Mode::user,
+          .main_file = root + "/config/cellblock/cellblock.toml",
+          .declarations = root + "/config/cellblock/servers.d",
+          .secrets = root + "/config/cellblock/secrets",
+          .servers = root + "/share/cellblock/servers"};
+}
+
+TEST(FailedAddition, LeavesNoFileAndNoDirectory) {
+  const ScratchDirectory scratch;
+  const std::string root = scratch.path();
+  const auto new_places = places_below(root);
+  {
+    const auto work = Scratch::make(new_places.servers, std::nullopt);
+    ASSERT_TRUE(work) << work.error().text;
+    AddedFiles files(new_places);
+    EXPECT_TRUE(files.make_main_file());
+    EXPECT_TRUE(files.add_secret(new_places.secrets + "/files.TOKEN", "hush"));
+    EXPECT_TRUE(files.add_directory(new_places.servers + "/files"));
+    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
+  }
+  EXPECT_TRUE(fs::is_empty(root));
+}
+
+TEST(FailedAddition, LeavesDirectoriesThatWereThereOrAreInUse) {
+  const ScratchDirectory scratch;
+  const std::string root = scratch.path();
+  const auto new_places = places_below(root);
+  fs::create_directories(new_places.declarations);
+  {
+    const auto work = Scratch::make(new_places.servers, std::nullopt);
+    ASSERT_TRUE(work) << work.error().text;
+    AddedFiles files(new_places);
+    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
+    fs::create_directory(new_places.servers + "/other");
+  }
+  EXPECT_TRUE(fs::is_empty(new_places.declarations));
+  EXPECT_TRUE(fs::exists(new_places.servers + "/.lock"));
+}
+
+TEST(ReloadOutcome, OfADaemonThatCouldNotReloadIsAFailureThatSaysWhatToDo) {
+  EXPECT_FALSE(reload_outcome(ProgramOutput{.text = {}, .status = 0}).is_failed);
+  const auto failed = reload_outcome(ProgramOutput{.text = "c.toml:3: error\n", .status = 1});
+  EXPECT_TRUE(failed.is_failed);
+  EXPECT_THAT(failed.words, HasSubstr("goes on with the configuration from before"));
+  EXPECT_THAT(failed.words, HasSubstr("`cellblock reload`:\nc.toml:3: error"));
+  EXPECT_TRUE(reload_outcome(fail("no such program")).is_failed);
 }
 
 TEST(Origin, IsThatOfALineWithTheSamePackageAndArguments) {

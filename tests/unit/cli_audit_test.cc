@@ -75,6 +75,17 @@ TEST(AuditFilter, ReadsMomentsAndHowLongAgo) {
   for (const char* wrong : {"tomorrow", "2h30", "-1h", "2026", "2026-11-22 13:05", "99999999d"}) {
     EXPECT_FALSE(moment_prefix(wrong, now)) << wrong;
   }
+  EXPECT_EQ(moment_prefix("2024-02-29T1", now), "2024-02-29T1") << "the beginning of one";
+}
+
+TEST(AuditFilter, RefusesMomentsThatTheCalendarHasNot) {
+  for (const char* wrong : {"2026-13-45", "2026-00-10", "2026-02-29", "2026-11-22T24",
+                            "2026-11-22T13:60", "2026-11-22T13:05:61Z"}) {
+    for (const auto& refused : {moment_prefix(wrong, 0), local_moment(wrong, 0, MomentEdge::end)}) {
+      ASSERT_FALSE(refused) << wrong;
+      EXPECT_THAT(refused.error().text, HasSubstr("the calendar has no such day"));
+    }
+  }
 }
 
 TEST(AuditKinds, AreAllThatTheLogHas) {
@@ -109,6 +120,13 @@ TEST(AuditReport, PrintsAnAnchorThatItReadsAgain) {
   const audit::ChainPoint point{.sequence = 12, .hash = {1, 2, 3}};
   EXPECT_EQ(read_anchor(anchor_text(point)), point);
   for (const char* wrong : {"", "12", "12:", "x:00", "12:00"}) EXPECT_FALSE(read_anchor(wrong));
+}
+
+TEST(AuditReport, OfALogWithoutRecordsClaimsNoProof) {
+  const std::string text = report_text({.files = 1}, Style::none());
+  EXPECT_EQ(text, "empty: the log holds no record, so nothing is shown to be whole\n");
+  EXPECT_THAT(report_text({.files = 1, .lines = 1, .first = 1}, Style::none()),
+              HasSubstr("whole: 1 lines"));
 }
 
 TEST(AuditReport, NamesFileLineAndWhatIsWrong) {

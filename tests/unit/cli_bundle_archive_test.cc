@@ -71,6 +71,11 @@ TEST_F(BundleArchive, WithoutAManifestAtItsRootIsNone) {
   EXPECT_THAT(mistake_in(packed({{"server/manifest.json", "{}"}})), HasSubstr("no manifest.json"));
 }
 
+TEST_F(BundleArchive, ThatIsNotThereIsRefusedByItsName) {
+  EXPECT_EQ(mistake_in(directory_ / "gone.mcpb"),
+            (directory_ / "gone.mcpb").string() + ": No such file or directory");
+}
+
 TEST_F(BundleArchive, WithALongManifestIsRefused) {
   EXPECT_THAT(mistake_in(packed({{"manifest.json", std::string(101, ' ')}})),
               HasSubstr("longer than 100 bytes"));

@@ -325,6 +325,14 @@ TEST(CliExplainProve, EndsAsTheProbeDoes) {
   EXPECT_THAT(proved.out, ::testing::EndsWith(probed.out));
 }
 
+TEST(CliExplain, RefusesAnEmptyWordBeforeAnother) {
+  const auto ended = run({CELLBLOCK_CLI, "explain", "", "files", "read"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("USER is empty"));
+  EXPECT_THAT(run({CELLBLOCK_CLI, "explain", "alice", "", "read"}).err,
+              HasSubstr("SERVER is empty"));
+}
+
 TEST(CliExplainProve, IsForAServerAlone) {
   EXPECT_EQ(run({CELLBLOCK_CLI, "explain", "alice", "files", "--prove"}).exit_code, 2);
   EXPECT_EQ(run({CELLBLOCK_CLI, "explain", "files", "--timeout", "3s"}).exit_code, 2);

@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "policy/config_check/config_check.h"
+#include "policy/sandbox/weakenings.h"
+#include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/explain_rights.h"
 #include "supervisor/daemon/report/explain_server.h"
+#include "supervisor/daemon/report/run_identity.h"
 
 namespace cellblock {
 namespace {
@@ -59,7 +62,8 @@ class Explained : public ::testing::Test {
   Result<Explanation> call(std::uint32_t uid, const std::string& tool,
                            const std::string& arguments = "") const {
     return explain_call({config_.servers.at(0), "c.toml"},
-                        subject_of(config_.roles, {uid, uid, {}}), {tool, arguments});
+                        subject_of(config_.roles, {uid, uid, {}}), config_.flows,
+                        {tool, arguments});
   }
   Explanation rights(std::uint32_t uid) const {
     return explain_rights({config_.servers.at(0), "c.toml"},
@@ -106,8 +110,40 @@ TEST_F(Explained, CallsWhoseArgumentsWereNotToldDependOnThemWhereTheyDecide) {
   EXPECT_EQ(call(1002, "git_push", "")->effect, Effect::deny);
 }
 
+TEST_F(Explained, CallsThatCanSendNameWhatFlowsMakeOfThemLater) {
+  struct Row {
+    FlowEffect trifecta;
+    const char* tool;
+    const char* headline;
+    json later;
+  };
+  config_.servers[0].network = NetworkMode::host;
+  for (const Row& row :
+       {Row{FlowEffect::off, "git_log", "git_log: allow\n", nullptr},
+        Row{FlowEffect::log, "git_log", "git_log: allow\n", nullptr},
+        Row{FlowEffect::ask, "git_log", "git_log: allow, later ask\n", "ask"},
+        Row{FlowEffect::deny, "git_log", "git_log: allow, later deny\n", "deny"},
+        Row{FlowEffect::ask, "git_commit", "git_commit: ask\n", nullptr},
+        Row{FlowEffect::deny, "git_commit", "git_commit: ask, later deny\n", "deny"},
+        Row{FlowEffect::deny, "push", "push: deny\n", nullptr}}) {
+    config_.flows.trifecta = row.trifecta;
+    const auto explained = call(1001, row.tool, "{}");
+    ASSERT_TRUE(explained) << explained.error().text;
+    EXPECT_THAT(explained->text, HasSubstr(row.headline));
+    const json flows = json::parse(explained->json)["flows"];
+    EXPECT_EQ(flows.is_null() ? flows : flows["effect"], row.later) << row.headline;
+  }
+  config_.flows.trifecta = FlowEffect::deny;
+  EXPECT_THAT(call(1001, "git_push")->text, HasSubstr("git_push: depends, later deny\n"));
+  EXPECT_EQ(call(1001, "git_log", "{}")->effect, Effect::allow) << "as long as nothing was read";
+  config_.servers[0].network = NetworkMode::none;
+  EXPECT_THAT(call(1001, "git_log", "{}")->text, HasSubstr("git_log: allow\n"));
+}
+
 TEST_F(Explained, CallsNeedAnObjectOfArguments) {
-  EXPECT_FALSE(call(1001, "git_log", "[1]"));
+  const auto list = call(1001, "git_log", R"([{"a":1}])");
+  ASSERT_FALSE(list);
+  EXPECT_THAT(list.error().text, HasSubstr(R"(the arguments [{"a":1}] are no JSON object)"));
   EXPECT_FALSE(call(1001, "git_log", "{"));
 }
 
@@ -157,7 +193,8 @@ TEST(ExplainedServer, IsAllThatItCanSeeAndDoInPlainWords) {
   EXPECT_EQ(server.effect, Effect::allow);
   for (const char* words :
        {"web: what it can see and do, as c.toml declares it\n", "/usr/bin/web-mcp --fast",
-        "it is the connecting user", "reads /srv/data\n", "reads /srv/site, which it sees as /site",
+        "it runs as client, the connecting user: ", "reads /srv/data\n",
+        "reads /srv/site, which it sees as /site",
         "reads /srv/keys, which it sees as /home/mcp/.config/keys", "reads and writes /srv/out",
         "home directory of 64MiB", "reaches only api.example.org:8443", "the profile \"native\"\n",
         "variables     MODE\n", "secrets       none\n", "32 processes", "memory is not limited",
@@ -183,9 +220,32 @@ TEST(ExplainedServer, OfALittleDeclarationSaysWhatItMayNot) {
        {"network       none: no name exists for it, and it can make no TCP connection\n",
         "variables     none but what every cell has\n",
         "questions     asks the host and its user nothing\n",
-        "who may call  nobody: no rule gives anything\n", "a stranger to all files below",
+        "who may call  nobody: no rule gives anything\n",
+        "it runs as a dedicated uid, a stranger to all files below",
         "weakened      in nothing\n"}) {
     EXPECT_THAT(server.text, HasSubstr(words));
+  }
+}
+
+TEST(ExplainedServer, IsWeakenedAndRunsAsTheCheckSaysIt) {
+  const auto number = [](std::uint32_t id) { return std::to_string(id); };
+  for (const auto mode : {RunMode::system, RunMode::user}) {
+    LoadedConfig loaded;
+    loaded.config = config_of("[server.cat]\ncommand = [\"/usr/bin/cat\"]\n");
+    loaded.config.mode = mode;
+    const Config& config = loaded.config;
+    const std::string checked = check_report("c.toml", loaded);
+    const std::string explained =
+        explain_server({config.servers.at(0), "c.toml"}, config, {.user = number, .group = number})
+            .text;
+    const std::string identity = "runs as " + run_identity(config.servers.at(0), mode);
+    EXPECT_THAT(checked, HasSubstr(identity + ","));
+    EXPECT_THAT(explained, HasSubstr(identity));
+    ASSERT_FALSE(weakenings_of(config).empty());
+    for (const std::string& weakening : weakenings_of(config)) {
+      EXPECT_THAT(checked, HasSubstr("  weakened: " + weakening + "\n"));
+      EXPECT_THAT(explained, HasSubstr(" weakened: " + weakening + "\n"));
+    }
   }
 }
 

@@ -68,11 +68,13 @@ TEST(FlowCheck, TakesNoProgramForPrivateData) {
     return check_flow_tools(scope, text.servers.at(0), server);
   };
   const std::string program = "program = \"/opt/web\"\n";
-  EXPECT_EQ(tools_of(program).private_data, std::vector<NamePattern>{});
+  EXPECT_TRUE(tools_of(program).sees_program_alone);
+  EXPECT_EQ(tools_of(program).private_data, std::nullopt) << "nobody has declared a list";
   EXPECT_EQ(tools_of(program + "flows = { private = [\"get\"] }").private_data,
             (std::vector<NamePattern>{{"get", false}}));
   for (const char* more :
        {"read = [\"/srv\"]", "write = [\"/srv\"]", "home_files = { a = \"/a\" }"}) {
+    EXPECT_FALSE(tools_of(program + more).sees_program_alone) << more;
     EXPECT_EQ(tools_of(program + more).private_data, std::nullopt) << more;
   }
 }

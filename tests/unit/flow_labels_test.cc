@@ -93,6 +93,16 @@ TEST(ToolLabels, NeverSayThatWhoReachesNobodyCanSend) {
   EXPECT_THAT(label_sentence(server, egress), HasSubstr("none of its tools: its network"));
 }
 
+TEST(ToolLabels, OfACellThatSeesItsProgramAloneAreNotPrivateAndSayWhy) {
+  Server server = server_with(NetworkMode::egress, Holds::file);
+  server.flows.sees_program_alone = true;
+  EXPECT_EQ(labels_of_tool(server, "t"), labels({untrusted, egress}));
+  EXPECT_EQ(label_sentence(server, private_data),
+            "none of its tools: its cell has no file of the host but its program, and no secret");
+  server.flows.private_data = {{"t", false}};
+  EXPECT_TRUE(labels_of_tool(server, "t").has(private_data)) << "what is declared decides";
+}
+
 TEST(ToolLabels, AreExplainedByWhatDecided) {
   Server server = server_with(NetworkMode::egress, Holds::nothing);
   EXPECT_EQ(label_sentence(server, untrusted), "all of its tools: its network reaches others");

@@ -91,15 +91,17 @@ TEST_F(ApprovalTest, TheNextCallIsSentWhereItWasAllowedBeforehandAndIsOnRecord) 
   EXPECT_THAT(effects_.cell, IsEmpty());
 }
 
-TEST_F(ApprovalTest, TellsWhoAskedForProgressThatItWaitsAndGoesOnTelling) {
+TEST_F(ApprovalTest, TellsWhoAskedForProgressHowItIsAllowedAndGoesOnTelling) {
+  policy().approvals.belong_to(1000);
   attach_and_run();
   host_says(
       R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"push","arguments":{"to":"a"},"_meta":{"progressToken":"p"}}})");
   const Json first = effects_.last_to_host();
   EXPECT_EQ(first["method"], "notifications/progress");
   EXPECT_EQ(first["params"]["progressToken"], "p");
-  EXPECT_EQ(first["params"]["message"],
-            "waits for an administrator's approval (number 1), 120 s left");
+  EXPECT_EQ(
+      first["params"]["message"],
+      "waits for an administrator's approval (\"cellblock approve allow 1000.1\"), 120 s left");
   effects_.ring(now_ += 14s);
   EXPECT_THAT(effects_.host, SizeIs(1)) << "not oftener than every 15 s";
   effects_.ring(now_ += 1s);

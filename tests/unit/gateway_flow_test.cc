@@ -41,6 +41,8 @@ class FlowTest : public SessionTest {
   }
   std::string told() { return effects_.last_to_host()["result"]["content"][0]["text"]; }
 
+  std::string advised() { return effects_.last_to_host()["result"]["content"][1]["text"]; }
+
   int last_ = 10;
 };
 
@@ -51,6 +53,10 @@ TEST_F(FlowTest, IsRefusedAfterUntrustedContentAndPrivateDataAndSaysWhatBroughtT
   EXPECT_EQ(effects_.last_to_host()["result"]["isError"], true);
   EXPECT_THAT(told(), HasSubstr("\"fetch\" of files (session 12"));
   EXPECT_THAT(told(), HasSubstr("\"read\" of files (session 12"));
+  for (const char* way_out :
+       {"connect --label context=NAME", "10 minutes after", "[flows]", "[server.files.flows]"}) {
+    EXPECT_THAT(advised(), HasSubstr(way_out));
+  }
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::flow, AuditOutcome::denied)));
   EXPECT_THAT(effects_.notes, Contains(std::pair(AuditKind::call, AuditOutcome::denied)));
 }

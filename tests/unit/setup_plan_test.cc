@@ -32,6 +32,16 @@ TEST(Setup, SaysHowTheDaemonIsStartedByHandWhereNoManagerDoesIt) {
   EXPECT_EQ(service_advice(ServiceStep::enable), "");
 }
 
+TEST(Setup, AsksForTheServersThatAreMissingAlone) {
+  const auto servers =
+      told_apart({.host = "Cursor", .file = "/h/mcp.json", .names = {"files", "My Notes", "web"}},
+                 {"my-notes", "other"});
+  EXPECT_THAT(servers.names, ElementsAre("files", "web"));
+  EXPECT_THAT(servers.present, ElementsAre("My Notes"));
+  EXPECT_EQ(host_line(servers), "Cursor, /h/mcp.json: files, web");
+  EXPECT_THAT(present_line(servers), HasSubstr("cellblock has My Notes already"));
+}
+
 TEST(Setup, ShowsAHostsServersOnOneHarmlessLine) {
   const auto line =
       host_line({.host = "Cursor", .file = "/h/mcp.json", .names = {"a", "b\x1b[1m"}});

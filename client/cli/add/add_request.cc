@@ -23,6 +23,7 @@
 #include "client/cli/import/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
+#include "policy/sandbox/environment_rules.h"
 
 namespace cellblock::cli {
 namespace {
@@ -43,7 +44,14 @@ Result<DeclaredVariable> given_by(const char* option, const std::string& word) {
                   option, safe_line(word)));
 }
 
-Result<DeclaredVariable> variable_of(const std::string& word) { return given_by("--env", word); }
+Result<DeclaredVariable> variable_of(const std::string& word) {
+  const auto name = word.substr(0, word.find('='));
+  if (is_variable_name(name)) return given_by("--env", word);
+  return fail(fmt::format(
+      "--env {}: {}; allowed: NAME=VALUE or NAME, a name being letters, digits and _, and no digit "
+      "first",
+      safe_line(name), name.empty() ? "it has no name" : "it is no name of a variable"));
+}
 
 // The user for whom root works, or who works.
 std::string usual_user() {
@@ -155,19 +163,35 @@ Result<void> add_described(const AddRequest& request, const AskSetting& ask, Add
   return {};
 }
 
+// A file that is meant and is none would be looked for as a program.
+Result<void> refuse_missing_description(const std::vector<std::string>& command) {
+  if (command.size() != 1 || is_described_file(command)) return {};
+  const auto& file = command.front();
+  const bool is_bundle = file.ends_with(".mcpb") || file.ends_with(".dxt");
+  if (!is_bundle && !file.ends_with(".json")) return {};
+  std::error_code ignored;
+  const bool is_there = fs::exists(file, ignored);
+  return fail(fmt::format(
+      "{}: {}; allowed: the path of a bundle (.mcpb) or of a server.json", safe_line(file),
+      is_there ? "it is no such file, or cannot be read by you" : "there is no such file"));
+}
+
 }  // namespace
 
 Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places,
                                  const AskSetting& ask) {
   std::error_code ignored;
   const auto here = fs::current_path(ignored).string();
+  CELLBLOCK_CHECK(refuse_missing_description(request.command));
+  CELLBLOCK_CHECK(check_relative_paths(request.command, here, this_machine()));
   AddedServer added{
       .declared = {.name = request.server,
                    .command = with_whole_paths(request.command, here, this_machine())},
       .read = request.read,
       .write = request.write,
       .egress = request.egress,
-      .private_addresses = {.any = true}};
+      .private_addresses = {.any = true},
+      .home = environment_variable("HOME")};
   for (auto& path : added.read) path = fs::absolute(path, ignored).lexically_normal().string();
   for (auto& path : added.write) path = fs::absolute(path, ignored).lexically_normal().string();
   for (const auto& word : request.environment) {

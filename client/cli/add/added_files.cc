@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <system_error>
 
 #include "client/cli/add/authorization.h"
@@ -14,6 +15,7 @@
 #include "client/cli/import/cell_toml.h"
 #include "client/cli/import/declared_server.h"
 #include "client/cli/import/input_json.h"
+#include "client/cli/install/scratch.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -43,14 +45,25 @@ Result<void> make_place(const std::string& directory, unsigned mode) {
   return fail(fmt::format("{}: {}", safe_line(directory), std::generic_category().message(errno)));
 }
 
+// A directory in which somebody else has put something stays.
 AddedFiles::~AddedFiles() {
   std::error_code ignored;
-  for (const auto& path : made_) fs::remove(path, ignored);
+  for (const auto& path : made_ | std::views::reverse) fs::remove(path, ignored);
+}
+
+Result<void> AddedFiles::make_directory(const std::string& directory, unsigned mode) {
+  const auto missing = missing_directories(directory);
+  made_.insert(made_.end(), missing.begin(), missing.end());
+  return make_place(directory, mode);
+}
+
+Result<void> AddedFiles::add_directory(const std::string& directory) {
+  return make_directory(directory, for_all);
 }
 
 Result<void> AddedFiles::make_main_file() {
   if (fs::exists(places_.main_file)) return {};
-  CELLBLOCK_CHECK(make_place(fs::path(places_.main_file).parent_path().string(), for_all));
+  CELLBLOCK_CHECK(make_directory(fs::path(places_.main_file).parent_path().string(), for_all));
   CELLBLOCK_CHECK(write_new_file(places_.main_file,
                                  "# cellblock's configuration. Each server has a file in "
                                  "servers.d beside this one.\n"));
@@ -60,7 +73,7 @@ Result<void> AddedFiles::make_main_file() {
 
 // The mask, since its directory may be one that others read.
 Result<void> AddedFiles::add_secret(const std::string& path, const std::string& value) {
-  CELLBLOCK_CHECK(make_place(fs::path(path).parent_path().string(), for_owner));
+  CELLBLOCK_CHECK(make_directory(fs::path(path).parent_path().string(), for_owner));
   const auto mask = ::umask(0777 & ~secret_mode);
   const auto written = write_new_file(path, value);
   ::umask(mask);
@@ -69,7 +82,7 @@ Result<void> AddedFiles::add_secret(const std::string& path, const std::string& 
 }
 
 Result<void> AddedFiles::add_declaration(const std::string& server, const std::string& text) {
-  CELLBLOCK_CHECK(make_place(places_.declarations, for_all));
+  CELLBLOCK_CHECK(make_directory(places_.declarations, for_all));
   const auto path = declaration_of(places_, server);
   CELLBLOCK_CHECK(write_new_file(path, text));
   made_.push_back(path);

@@ -19,7 +19,8 @@ std::string authorization_file(const AddPlaces& places, const std::string& serve
 /// The directory and its parents are there afterwards, closed to others where that is asked for.
 Result<void> make_place(const std::string& directory, unsigned mode);
 
-/// A declaration and the secrets it names, in their places; taken away again unless they are kept.
+/// A declaration and the secrets it names, in their places; taken away again unless they are kept,
+/// with the directories that were made for them.
 class AddedFiles {
  public:
   explicit AddedFiles(AddPlaces places) : places_(std::move(places)) {}
@@ -31,13 +32,17 @@ class AddedFiles {
   Result<void> make_main_file();
   Result<void> add_secret(const std::string& path, const std::string& value);
   Result<void> add_declaration(const std::string& server, const std::string& text);
+  /// The directory of the server's program.
+  Result<void> add_directory(const std::string& directory);
   /// One that somebody else has made.
   void take(const std::string& path) { made_.push_back(path); }
   void keep() { made_.clear(); }
 
  private:
+  Result<void> make_directory(const std::string& directory, unsigned mode);
+
   AddPlaces places_;
-  std::vector<std::string> made_;
+  std::vector<std::string> made_;  ///< files and directories, in their order
 };
 
 // The text of a declaration that `cellblock add` made. Its administrator may have changed it.

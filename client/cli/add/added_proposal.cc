@@ -163,6 +163,22 @@ Result<void> add_egress(const std::vector<std::string>& rules, Proposal& proposa
   return {};
 }
 
+bool holds(const std::vector<ProposedPath>& entries, const std::string& home) {
+  return std::ranges::any_of(entries, [&](const ProposedPath& entry) {
+    return entry.path == home || home.starts_with(entry.path + "/");
+  });
+}
+
+// It holds cellblock's own configuration, and the keys of all else that its user runs.
+Result<void> refuse_home(const Proposal& proposal, const std::string& home) {
+  if (home.empty() || (!holds(proposal.read, home) && !holds(proposal.write, home))) return {};
+  return fail(
+      fmt::format("{} is or holds your whole home, with cellblock's configuration and the keys of "
+                  "other programs, so no server is given it: name a directory in it, or put the "
+                  "server's file into one of its own",
+                  safe_line(home)));
+}
+
 // What an administrator would have to decide first is no declaration yet.
 Result<void> refuse_gaps(const Proposal& proposal) {
   if (!proposal.obstacle.empty()) return fail(proposal.obstacle);
@@ -214,11 +230,33 @@ std::vector<std::string> allowed_tools(const std::vector<std::string>& offered) 
   return names;
 }
 
+Result<void> check_relative_paths(const std::vector<std::string>& command,
+                                  const std::string& directory, const MachineView& machine) {
+  // The options of a container are looked at by themselves.
+  const auto container = container_run(command);
+  if (!container || *container) return {};
+  for (const auto& word : command) {
+    if (!word.starts_with("./") && !word.starts_with("../")) continue;
+    const auto whole = (fs::path(directory) / word).lexically_normal().string();
+    if (machine.kind_of(whole) != PathKind::absent) continue;
+    return fail(
+        fmt::format("{}: {} is not there, or cannot be seen by you: make it, or name "
+                    "another path",
+                    safe_line(word), safe_line(whole)));
+  }
+  return {};
+}
+
 Result<void> check_requested_access(const AddedServer& added, const MachineView& machine) {
   Proposal requested;
+  const auto& words = added.declared.command;
+  if (!added.home.empty() && std::ranges::find(words, added.home) != words.end()) {
+    requested.read.push_back({.path = added.home, .note = "named", .is_there = true});
+  }
   CELLBLOCK_CHECK(add_paths(added.write, PathUse::write, machine, requested));
   CELLBLOCK_CHECK(add_paths(added.read, PathUse::read, machine, requested));
   CELLBLOCK_CHECK(add_egress(added.egress, requested));
+  CELLBLOCK_CHECK(refuse_home(requested, added.home));
   return refuse_gaps(requested);
 }
 
@@ -230,6 +268,7 @@ Result<Proposal> with_requested_access(const AddedServer& added, const MachineVi
   for (const auto& path : added.runtime_paths) {
     propose_path(path, PathUse::read, "its runtime", machine, proposal);
   }
+  CELLBLOCK_CHECK(refuse_home(proposal, added.home));
   CELLBLOCK_CHECK(refuse_gaps(proposal));
   proposal.steps.clear();
   proposal.users = added.users;

@@ -55,7 +55,12 @@ struct AddedServer {
   std::vector<std::string> runtime_paths;  ///< what a cell does not see by itself: where node is
   PrivateAddresses private_addresses;      ///< at which the registry that its line names may be
   bool is_described = false;               ///< a file says what it is: perhaps a stranger's
+  std::string home;                        ///< of who adds it, which no server is given as a whole
 };
+
+/// An error: a word begins with "./" or "../", and nothing is there. `command`: as it was typed.
+Result<void> check_relative_paths(const std::vector<std::string>& command,
+                                  const std::string& directory, const MachineView& machine);
 
 /// The command with relative paths made whole, as they are in `directory`: words with a slash, and
 /// an interpreter's script, where such a file or directory is there.

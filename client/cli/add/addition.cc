@@ -251,8 +251,7 @@ Result<void> declare_server(const Work& work, const std::string& server, const P
     CELLBLOCK_CHECK(files.add_secret(secret.path, secret.value));
   }
   // First: what is declared can then always be removed.
-  constexpr unsigned listed = 0755;
-  CELLBLOCK_CHECK(make_place(directory_of(work.places, server), listed));
+  CELLBLOCK_CHECK(files.add_directory(directory_of(work.places, server)));
   CELLBLOCK_CHECK(write_origin(work.places, server, installed.origin));
   files.take(directory_of(work.places, server) + "/origin.json");
   CELLBLOCK_CHECK(files.add_declaration(
@@ -267,24 +266,25 @@ Exit say_added(const Work& work, const std::string& server, const Origin& origin
                const Trial& trial) {
   const Ordered entry{{"command", "cellblock"}, {"args", host_arguments(work.places, server)}};
   const auto reloaded = reload_daemon(work.context, work.places);
+  const Exit exit = reloaded.is_failed ? Exit::error : Exit::ok;
   forget_pins(work.context, work.places, server);
   if (work.context.output == Output::json) {
-    return print_json(Ordered{
-        {"server", server},
-        {"package", origin.package},
-        {"version", origin.version},
-        {"file", declaration_of(work.places, server)},
-        {"tools", trial.tools},
-        {"host", entry},
-        {"daemon",
-         reloaded}}.dump(-1, ' ', false, Ordered::error_handler_t::replace));
+    print_json(Ordered{{"server", server},
+                       {"package", origin.package},
+                       {"version", origin.version},
+                       {"file", declaration_of(work.places, server)},
+                       {"tools", trial.tools},
+                       {"host", entry},
+                       {"daemon", reloaded.words}}
+                   .dump(-1, ' ', false, Ordered::error_handler_t::replace));
+    return exit;
   }
   tell(work.context, fmt::format("declared in {}", safe_line(declaration_of(work.places, server))));
-  tell(work.context, reloaded);
+  tell(work.context, reloaded.words);
   tell(work.context,
        "for a host's configuration (`cellblock export HOST` writes it as the host wants it):");
   fmt::print("{}\n", entry.dump());
-  return Exit::ok;
+  return exit;
 }
 
 /// A server that is ready to be started.

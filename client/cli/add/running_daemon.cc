@@ -7,7 +7,6 @@
 
 #include "client/cli/common/daemon_program.h"
 #include "client/cli/common/installation.h"
-#include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
 
@@ -78,14 +77,20 @@ Result<void> clear_home(const Context& context, const AddPlaces& places,
   return {};
 }
 
-std::string reload_daemon(const Context& context, const AddPlaces& places) {
-  if (!client::connect_blocking(context.socket)) return start_advice(places);
+ReloadOutcome reload_outcome(const Result<ProgramOutput>& output) {
+  if (output && output->status == 0) return {.words = "the daemon has reloaded its configuration"};
+  return {.words = fmt::format(
+              "the daemon could not reload, and goes on with the configuration from before: put "
+              "right what it says, then `cellblock reload`:\n{}",
+              output ? safe_text(output->text) : output.error().text),
+          .is_failed = true};
+}
+
+ReloadOutcome reload_daemon(const Context& context, const AddPlaces& places) {
+  if (!client::connect_blocking(context.socket)) return {.words = start_advice(places)};
   auto words = own_words(context, places);
   words.insert(words.end(), {"reload", "--config", places.main_file});
-  const auto output = output_of(words, Errors::caught);
-  if (output && output->status == 0) return "the daemon has reloaded its configuration";
-  return fmt::format("the daemon could not reload: {}",
-                     output ? safe_text(output->text) : output.error().text);
+  return reload_outcome(output_of(words, Errors::caught));
 }
 
 }  // namespace cellblock::cli

@@ -4,6 +4,7 @@
 
 #include "client/cli/common/context.h"
 #include "client/cli/install/places.h"
+#include "client/cli/install/program_output.h"
 #include "policy/base/result.h"
 
 /// The daemon that serves the configuration in which servers are added.
@@ -24,8 +25,15 @@ Result<void> clear_home(const Context& context, const AddPlaces& places, const s
 /// Ends its cells for who works, so that it starts anew; of others in system mode they stay.
 void stop_cells(const Context& context, const AddPlaces& places, const std::string& server);
 
-/// Has it reload. What became of that, or how to start one, in one sentence: the configuration is
-/// good by then, so nothing is taken back.
-std::string reload_daemon(const Context& context, const AddPlaces& places);
+/// What became of a reload, or how to start a daemon where none runs, in one sentence.
+struct ReloadOutcome {
+  std::string words;
+  bool is_failed = false;  ///< a daemon runs, and goes on with the configuration from before
+};
+/// `output`: of `cellblock reload`. Pure.
+ReloadOutcome reload_outcome(const Result<ProgramOutput>& output);
+
+/// Has it reload. The configuration is good by then, so nothing is taken back.
+ReloadOutcome reload_daemon(const Context& context, const AddPlaces& places);
 
 }  // namespace cellblock::cli

@@ -299,8 +299,8 @@ Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& serv
 }
 
 // Its origin last: as long as it is there, what is left can be removed by trying again.
-Result<std::string> remove_server(const Context& context, const AddPlaces& places,
-                                  const std::string& server) {
+Result<ReloadOutcome> remove_server(const Context& context, const AddPlaces& places,
+                                    const std::string& server) {
   CELLBLOCK_CHECK(origin_of(places, server));
   const auto declaration = declaration_of(places, server);
   const auto text = bounded_file(declaration, max_import_bytes).value_or("");

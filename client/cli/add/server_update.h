@@ -3,6 +3,7 @@
 #include <string>
 
 #include "client/cli/add/new_server.h"
+#include "client/cli/add/running_daemon.h"
 #include "client/cli/common/prompt.h"
 #include "policy/base/result.h"
 
@@ -28,9 +29,9 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
 /// Back to the version before.
 Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& server);
 
-/// Removes its declaration, has the daemon reload, and removes its program and secrets. What became
-/// of the reload, in a sentence. Call it with the lock of a Scratch held.
-Result<std::string> remove_server(const Context& context, const AddPlaces& places,
-                                  const std::string& server);
+/// Removes its declaration, has the daemon reload, and removes its program and secrets. Gives what
+/// became of the reload. Call it with the lock of a Scratch held.
+Result<ReloadOutcome> remove_server(const Context& context, const AddPlaces& places,
+                                    const std::string& server);
 
 }  // namespace cellblock::cli

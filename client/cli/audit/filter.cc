@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 
 namespace cellblock::cli {
@@ -44,7 +45,7 @@ std::optional<std::int64_t> seconds_ago(std::string_view text) {
   return number * unit->seconds;
 }
 
-bool is_moment(std::string_view text) {
+bool looks_like_moment(std::string_view text) {
   constexpr std::string_view shape = "0000-00-00T00:00:00.000";
   if (text.size() < 10 || text.size() > shape.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,6 +53,37 @@ bool is_moment(std::string_view text) {
     if (shape[i] == '0' ? !digit : text[i] != shape[i]) return false;
   }
   return true;
+}
+
+int part(std::string_view text, std::size_t at, std::size_t size) {
+  int number = 0;
+  const std::string_view digits = text.substr(at, size);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+// Of a text that looks like one.
+bool is_in_calendar(std::string_view text) {
+  using namespace std::chrono;
+  constexpr std::size_t hour_at = 11;
+  constexpr std::size_t minute_at = 14;
+  constexpr std::size_t second_at = 17;
+  const year_month_day day(year(part(text, 0, 4)), month(static_cast<unsigned>(part(text, 5, 2))),
+                           std::chrono::day(static_cast<unsigned>(part(text, 8, 2))));
+  const auto at = [text](std::size_t place) {
+    return place < text.size() ? part(text, place, 2) : 0;
+  };
+  return day.ok() && at(hour_at) <= 23 && at(minute_at) <= 59 && at(second_at) <= 60;
+}
+
+bool is_moment(std::string_view text) { return looks_like_moment(text) && is_in_calendar(text); }
+
+// Searched for, it would find every line or none.
+std::string_view calendar_fault(std::string_view text) {
+  if (text.ends_with('Z')) text.remove_suffix(1);
+  return looks_like_moment(text) && !is_in_calendar(text)
+             ? ": the calendar has no such day, hour, minute or second"
+             : "";
 }
 
 }  // namespace
@@ -75,9 +107,9 @@ Result<std::string> moment_prefix(const std::string& text, std::int64_t now_seco
   if (moment.ends_with('Z')) moment.pop_back();
   if (is_moment(moment)) return moment;
   return fail(
-      fmt::format("\"{}\" is no time; a time is 2026-11-22, 2026-11-22T13:05:00Z, today or "
+      fmt::format("\"{}\" is no time{}; a time is 2026-11-22, 2026-11-22T13:05:00Z, today or "
                   "yesterday (in UTC), or how long ago: 90s, 30m, 2h, 7d",
-                  text));
+                  text, calendar_fault(text)));
 }
 
 namespace {
@@ -89,12 +121,6 @@ struct LocalMoment {
   std::tm time{};
   Precision precision{};
 };
-
-int part(std::string_view text, std::size_t at, std::size_t size) {
-  int number = 0;
-  std::from_chars(text.data() + at, text.data() + at + size, number);
-  return number;
-}
 
 std::optional<LocalMoment> read_local(std::string_view text) {
   constexpr std::array<std::size_t, 4> sizes{10, 13, 16, 19};
@@ -150,10 +176,10 @@ Result<std::string> local_moment(const std::string& text, std::int64_t now_secon
       is_day ? std::optional(day_of(now_seconds, text == "today" ? 0 : 1)) : read_local(text);
   if (!moment) {
     return fail(
-        fmt::format("\"{}\" is no local time; one is 2026-11-22, 2026-11-22T13, "
+        fmt::format("\"{}\" is no local time{}; one is 2026-11-22, 2026-11-22T13, "
                     "2026-11-22T13:05 or 2026-11-22T13:05:00, today or yesterday; with a Z "
                     "at its end it is UTC",
-                    text));
+                    text, calendar_fault(text)));
   }
   if (edge == MomentEdge::end) add_one(*moment);
   const std::time_t utc = ::mktime(&moment->time) - (edge == MomentEdge::end ? 1 : 0);

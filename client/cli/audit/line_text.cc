@@ -140,6 +140,11 @@ std::string report_text(const LogReport& report, const Style& style) {
                         style.paint(colour, word_of(finding.grade)), safe_line(finding.what));
   }
   if (report.more_findings > 0) text += fmt::format("and {} more\n", report.more_findings);
+  const bool is_untold = report.lines == 0 && report.findings.empty();
+  if (is_untold) {
+    return fmt::format("{}: the log holds no record, so nothing is shown to be whole\n",
+                       style.paint(Colour::weak, "empty"));
+  }
   text += fmt::format("{}: {} lines in {} file{}", verdict(report, style), report.lines,
                       report.files, report.files == 1 ? "" : "s");
   if (report.lines == 0) return text + "\n";

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/cli/commands/call_name.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/pins.h"
 #include "client/cli/common/admin_sockets.h"
@@ -27,7 +27,7 @@
 #include "policy/mcp/control_methods.h"
 
 // What is decided about calls that wait, and about definitions that are withheld. A call is named
-// "UID.NUMBER", a definition "SERVER/NAME".
+// "UID.NUMBER", or by its number alone where no other has it; a definition "SERVER/NAME".
 namespace cellblock::cli {
 namespace {
 
@@ -46,27 +46,9 @@ constexpr Option follow_calls = flag("--follow", "go on, and tell calls as they 
 
 struct ApproveRequest {
   std::string word;    ///< "show", "allow" or "deny"
-  std::string id;      ///< "UID.NUMBER"
+  std::string id;      ///< as it was typed
   std::string digest;  ///< allow, deny: what that of the call that is meant begins with
 };
-
-/// One call that waits, in whoever's gateway.
-struct CallName {
-  std::uint32_t uid = 0;
-  std::uint64_t number = 0;
-};
-
-std::optional<CallName> call_name(std::string_view text) {
-  const auto dot = text.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto uid = uid_of(std::string(text.substr(0, dot)));
-  const std::string_view digits = text.substr(dot + 1);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_whole = error == std::errc{} && end == digits.data() + digits.size();
-  if (!uid || !is_whole || number == 0) return std::nullopt;
-  return CallName{*uid, number};
-}
 
 client::Result<Json> ask_about_calls(const Context& admin, std::string_view method,
                                      const Json& params) {
@@ -252,13 +234,8 @@ Exit follow(const Context& context) {
   }
 }
 
-Exit none_waits(const Context& context, const std::string& id) {
-  return explain(context,
-                 {.code = client::ErrorCode::refused,
-                  .text = fmt::format("no call \"{}\" waits: it was decided, given up, or its time "
-                                      "is over",
-                                      id)},
-                 "\"cellblock approve\" lists those that wait.");
+Exit explain_none(const Context& context, const client::Error& error) {
+  return explain(context, error, "\"cellblock approve\" lists those that wait.");
 }
 
 Exit show(const Context& context, const CallName& name, const std::string& id) {
@@ -267,7 +244,7 @@ Exit show(const Context& context, const CallName& name, const std::string& id) {
       ask_about_calls(admin, control_method::approvals, Json{{"approval", name.number}});
   if (!answer) return explain(admin, answer.error());
   const auto calls = objects_of(*answer, "approvals");
-  if (calls.empty()) return none_waits(context, id);
+  if (calls.empty()) return explain_none(context, none_waits(id));
   if (context.output == Output::json) return print_json(calls.front().dump());
   print_whole(name.uid, calls.front());
   return Exit::ok;
@@ -301,11 +278,44 @@ Exit decide(const Context& context, const CallName& name, const ApproveRequest& 
   if (!params) return explain(admin, params.error());
   const auto answer = ask_about_calls(admin, control_method::approve, *params);
   if (!answer) return explain(admin, answer.error());
-  if (!answer->value("decided", false)) return none_waits(context, request.id);
+  if (!answer->value("decided", false)) return explain_none(context, none_waits(request.id));
   if (context.output == Output::json) return print_json(answer->dump());
   fmt::print("{} {}: {} of {}\n", request.word == "allow" ? "allowed once" : "denied",
              safe_line(request.id), text_of(*answer, "name"), text_of(*answer, "server"));
   return Exit::ok;
+}
+
+// --- by its number alone
+// --------------------------------------------------------------------------
+
+// Of all users whose calls one may decide about. One that cannot be asked may have such a call too.
+client::Result<std::vector<CallName>> calls_numbered(const Context& context, std::uint64_t number) {
+  const auto sockets = CELLBLOCK_TRY(list_admin_sockets(context.socket));
+  if (auto fault = fault_without(context, sockets)) return std::unexpected(std::move(*fault));
+  std::vector<CallName> found;
+  std::optional<client::Error> own;
+  for (const AdminSocket& admin : sockets) {
+    const auto answer = ask_about_calls(behind(context, admin), control_method::approvals,
+                                        Json{{"approval", number}});
+    if (!answer && !is_for_others(admin, answer.error())) return std::unexpected(answer.error());
+    if (!answer) own = answer.error();
+    if (answer && !objects_of(*answer, "approvals").empty()) found.push_back({admin.uid, number});
+  }
+  if (found.empty() && own) return std::unexpected(std::move(*own));
+  return found;
+}
+
+Exit about_call(const Context& context, const CallName& name, const ApproveRequest& request) {
+  return request.word == "show" ? show(context, name, request.id) : decide(context, name, request);
+}
+
+Exit about_number(const Context& context, std::uint64_t number, ApproveRequest request) {
+  const auto waiting = calls_numbered(context, number);
+  if (!waiting) return explain(context, waiting.error());
+  const auto name = only_one(number, *waiting);
+  if (!name) return explain_none(context, name.error());
+  request.id = text_of(*name);
+  return about_call(context, *name, request);
 }
 
 client::Error misnamed(const std::string& id) {
@@ -373,23 +383,22 @@ Exit run_approve(const Context& context, const Words& words) {
   if (words.has(follow_calls)) return follow(context);
   if (request.word.empty()) return list(context);
   if (request.id.empty()) {
-    return explain(context,
-                   {.code = client::ErrorCode::invalid_argument,
-                    .text = fmt::format("\"{}\" needs the number of a call, as \"cellblock "
-                                        "approve\" lists it",
-                                        request.word)});
+    return explain(context, {.code = client::ErrorCode::invalid_argument,
+                             .text = fmt::format("\"{}\" needs the ID of a call, as \"cellblock "
+                                                 "approve\" lists it",
+                                                 request.word)});
   }
   if (request.word == "next") return allow_next(context, request, words);
-  const auto name = call_name(request.id);
-  if (!name) return decide_on_definition(context, request);
-  return request.word == "show" ? show(context, *name, request.id)
-                                : decide(context, *name, request);
+  if (const auto name = call_name(request.id)) return about_call(context, *name, request);
+  if (const auto number = call_number(request.id)) return about_number(context, *number, request);
+  return decide_on_definition(context, request);
 }
 
 // A call's name tells whose it is.
 std::string approve_mistake(const Words& words) {
   const bool is_idle =
-      words.has(for_user) && (!words.has(call_id) || call_name(words.text(call_id)));
+      words.has(for_user) &&
+      (!words.has(call_id) || call_name(words.text(call_id)) || call_number(words.text(call_id)));
   if (is_idle) return "--for: goes with SERVER/NAME";
   const bool is_next = words.has(decision_word) && words.text(decision_word) == "next";
   return words.has(within_option) && !is_next ? "--within: goes with next" : "";

@@ -97,7 +97,7 @@ constexpr Option event_format{
     .name = "--format",
     .what = "each line as an event of that schema (ecs, ocsf, cef), for a log collector",
     .choices = event_form_names};
-Result<std::uint32_t> uid_of(const std::string& who) {
+Result<std::uint32_t> uid_searched(const std::string& who) {
   const passwd* user = ::getpwnam(who.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
   if (user != nullptr) return user->pw_uid;
   if (!who.empty() && who.size() < 10 && who.find_first_not_of("0123456789") == std::string::npos) {
@@ -125,7 +125,7 @@ Result<AuditQuestion> question_of(const Words& words) {
   question.since = CELLBLOCK_TRY(moment(since_time, MomentEdge::begin));
   question.until = CELLBLOCK_TRY(moment(until_time, MomentEdge::end));
   const auto user = words.text(about_user);
-  if (!user.empty()) question.uid = CELLBLOCK_TRY(uid_of(user));
+  if (!user.empty()) question.uid = CELLBLOCK_TRY(uid_searched(user));
   return question;
 }
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +102,19 @@ Exit run_check(const Context& context, const Words& words) {
 // One word alone is a server's.
 bool is_of_server_alone(const Words& words) { return words.text(explained_server).empty(); }
 
+// An empty word is a variable that was not set: the words behind it would take its place.
+std::string empty_word(const Words& words) {
+  for (const Option* word : {&explained_user, &explained_server, &explained_tool}) {
+    if (words.has(*word) && words.text(*word).empty()) {
+      return fmt::format("{} is empty: give its name, or leave it and all behind it out",
+                         word->name);
+    }
+  }
+  return {};
+}
+
 std::string explain_mistake(const Words& words) {
+  if (auto mistake = empty_word(words); !mistake.empty()) return mistake;
   if (!is_of_server_alone(words)) {
     return words.has(prove_option) ? "--prove: tries what a server can do: name it alone" : "";
   }

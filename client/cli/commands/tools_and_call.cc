@@ -70,7 +70,7 @@ Exit print_weight(const std::vector<ListWeight>& weights, Output output) {
 
 // The gateway's word alone, and no other progress: stderr is for what a person has to know.
 void say_that_it_waits(const client::Progress& progress) {
-  if (!progress.message.starts_with("waits for an administrator's approval (number ")) return;
+  if (!progress.message.starts_with("waits for an administrator's approval (")) return;
   fmt::print(stderr, "{}\n", safe_line(progress.message));
 }
 

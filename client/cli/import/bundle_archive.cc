@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
@@ -65,6 +67,7 @@ bool is_zip(const std::string& path) {
 
 Result<std::string> packed_manifest(const std::string& path, std::size_t most) {
   const client::OwnedFd file = opened(path);
+  if (!file.valid()) return cannot_read(path, std::generic_category().message(errno));
   const Archive reader(::archive_read_new(), &::archive_read_free);
   archive* from = reader.get();
   ::archive_read_support_format_zip(from);

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <ranges>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -30,12 +31,21 @@ std::unexpected<Error> failed_at(const std::string& path, int error) {
   return fail(fmt::format("{}: {}", safe_line(path), std::generic_category().message(error)));
 }
 
+// One that was removed meanwhile keeps nobody away.
+bool has_a_name(int file) {
+  struct stat status{};
+  return ::fstat(file, &status) == 0 && status.st_nlink > 0;
+}
+
+std::string lock_path(const std::string& parent) { return parent + "/.lock"; }
+
 Result<client::OwnedFd> lock_in(const std::string& parent) {
-  const auto path = parent + "/.lock";
+  const auto path = lock_path(parent);
   client::OwnedFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return failed_at(path, errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return failed_at(path, errno);
+  const bool is_locked = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
+  if (is_locked && has_a_name(lock.get())) return lock;
+  if (!is_locked && errno != EWOULDBLOCK) return failed_at(path, errno);
   return fail(fmt::format(
       "another `cellblock add`, `update` or `remove` is at work in {}: wait for its end",
       safe_line(parent)));
@@ -94,13 +104,36 @@ void remove_leftovers(const std::string& parent) {
   }
 }
 
+// Where only its lock is left, which is held.
+void remove_made(const std::vector<std::string>& made) {
+  if (made.empty()) return;
+  std::error_code ignored;
+  const auto lock = lock_path(made.back());
+  for (const auto& entry : fs::directory_iterator(made.back(), ignored)) {
+    if (entry.path() != lock) return;
+  }
+  fs::remove(lock, ignored);
+  for (const auto& directory : made | std::views::reverse) fs::remove(directory, ignored);
+}
+
 }  // namespace
+
+std::vector<std::string> missing_directories(const std::string& directory) {
+  std::vector<std::string> missing;
+  std::error_code ignored;
+  for (fs::path path = directory; path.has_relative_path() && !fs::exists(path, ignored);
+       path = path.parent_path()) {
+    missing.insert(missing.begin(), path.string());
+  }
+  return missing;
+}
 
 Result<Scratch> Scratch::make(const std::string& parent, std::optional<unsigned> group) {
   // A closed mask would lock the cells out of what is installed, an open one would open it to all.
   constexpr mode_t usual_mask = 022;
   ::umask(usual_mask);
   std::error_code error;
+  auto made = missing_directories(parent);
   fs::create_directories(parent, error);
   if (error) return failed_at(parent, error.value());
   CELLBLOCK_CHECK(check_parent(parent));
@@ -108,7 +141,7 @@ Result<Scratch> Scratch::make(const std::string& parent, std::optional<unsigned>
   remove_leftovers(parent);
   std::string path = parent + "/" + std::string(beginning) + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return failed_at(parent, errno);
-  Scratch scratch(std::move(lock), std::move(path));
+  Scratch scratch(std::move(lock), std::move(path), std::move(made));
   if (!group) return scratch;
   // The launcher passes through it. A directory below is open to the cells' ids, which are nobody's
   // yet: with one more bit here every user could change what is installed.
@@ -119,10 +152,14 @@ Result<Scratch> Scratch::make(const std::string& parent, std::optional<unsigned>
 }
 
 Scratch::Scratch(Scratch&& other) noexcept
-    : lock_(std::move(other.lock_)), path_(std::exchange(other.path_, {})) {}
+    : lock_(std::move(other.lock_)),
+      path_(std::exchange(other.path_, {})),
+      made_(std::exchange(other.made_, {})) {}
 
 Scratch::~Scratch() {
-  if (!path_.empty()) remove_whole(path_);
+  if (path_.empty()) return;
+  remove_whole(path_);
+  remove_made(made_);
 }
 
 Result<std::string> Scratch::directory(const std::string& name, unsigned mode) const {

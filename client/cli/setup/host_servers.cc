@@ -36,10 +36,18 @@ std::vector<std::string> fresh_names(const std::vector<HostEntry>& entries,
   return names;
 }
 
+std::vector<std::string> names_of(const std::vector<OwnServer>& servers) {
+  std::vector<std::string> names;
+  names.reserve(servers.size());
+  for (const auto& server : servers) names.push_back(server.name);
+  return names;
+}
+
 }  // namespace
 
 std::vector<HostServers> servers_of_hosts(const Context& context, const std::string& home) {
   const auto servers = own_servers(context);
+  const auto declared = names_of(servers);
   std::vector<HostServers> found;
   for (const auto& place : host_places(home, home)) {
     std::error_code ignored;
@@ -51,7 +59,8 @@ std::vector<HostServers> servers_of_hosts(const Context& context, const std::str
     }
     auto names = fresh_names(*entries, servers, home);
     if (names.empty()) continue;
-    found.push_back({.host = place.host, .file = place.path, .names = std::move(names)});
+    found.push_back(
+        told_apart({.host = place.host, .file = place.path, .names = std::move(names)}, declared));
   }
   return found;
 }
@@ -64,9 +73,7 @@ bool has_host_files(const std::string& home) {
 }
 
 std::vector<std::string> declared_servers_of(const Context& context) {
-  std::vector<std::string> names;
-  for (const auto& server : own_servers(context)) names.push_back(server.name);
-  return names;
+  return names_of(own_servers(context));
 }
 
 }  // namespace cellblock::cli

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "client/cli/import/propose.h"
 #include "client/cli/terminal/exit_code.h"
 #include "client/cli/terminal/terminal_text.h"
 
@@ -12,6 +16,11 @@ namespace {
 std::vector<std::string> with_consent(std::vector<std::string> words, bool agrees) {
   if (agrees) words.emplace_back("--yes");
   return words;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most_columns = 200;
+  return cut_to(safe_line(fmt::format("{}", fmt::join(names, ", "))), most_columns);
 }
 
 }  // namespace
@@ -42,11 +51,26 @@ std::string service_advice(ServiceStep step) {
   return {};
 }
 
+HostServers told_apart(HostServers servers, const std::vector<std::string>& declared) {
+  const auto is_missing = [&](const std::string& name) {
+    return std::ranges::find(declared, server_name_for(name)) == declared.end();
+  };
+  const auto present = std::ranges::stable_partition(servers.names, is_missing);
+  servers.present.assign(present.begin(), present.end());
+  servers.names.erase(present.begin(), present.end());
+  return servers;
+}
+
 std::string host_line(const HostServers& servers) {
-  constexpr std::size_t most_columns = 200;
-  const auto names = safe_line(fmt::format("{}", fmt::join(servers.names, ", ")));
   return fmt::format("{}, {}: {}", servers.host, safe_line(servers.file),
-                     cut_to(names, most_columns));
+                     names_text(servers.names));
+}
+
+std::string present_line(const HostServers& servers) {
+  return fmt::format(
+      "{}, {}: cellblock has {} already, declared otherwise than there; `cellblock import "
+      "--into-host` says what differs",
+      servers.host, safe_line(servers.file), names_text(servers.present));
 }
 
 std::vector<std::string> import_words(const std::string& file, bool agrees) {

@@ -33,11 +33,20 @@ std::string service_advice(ServiceStep step);
 struct HostServers {
   std::string host;
   std::string file;
-  std::vector<std::string> names;  ///< untrusted
+  std::vector<std::string> names;  ///< that cellblock lacks; untrusted
+  /// Those of whose name cellblock has one, which differs from the host's line.
+  std::vector<std::string> present = {};
 };
+
+/// The host's `names`, told apart by whether a server of `declared` has the name that each would
+/// get.
+HostServers told_apart(HostServers servers, const std::vector<std::string>& declared);
 
 /// "Claude Code, /home/alice/.claude.json: files, notes".
 std::string host_line(const HostServers& servers);
+
+/// "Cursor, /h/mcp.json: cellblock has files already, ...", which nobody is asked about.
+std::string present_line(const HostServers& servers);
 
 /// The words behind `cellblock` that add those of one file.
 std::vector<std::string> import_words(const std::string& file, bool agrees);

@@ -106,8 +106,10 @@ Exit update_all(const Context& context, const AddPlaces& places, const UpdateReq
     if (done) say_done(context, server, done->words);
     is_changed = is_changed || (done && done->is_changed);
   }
-  if (is_changed) tell(context, reload_daemon(context, places));
-  return exit;
+  if (!is_changed) return exit;
+  const auto reloaded = reload_daemon(context, places);
+  tell(context, reloaded.words);
+  return reloaded.is_failed ? Exit::error : exit;
 }
 
 std::string whole_archive(const std::string& file) {
@@ -162,7 +164,11 @@ Exit run_remove(const Context& context, const Words& words) {
   if (!cleared) return cannot(context, cleared.error().text);
   const auto removed = remove_server(asked, *places, server);
   if (!removed) return cannot(context, fmt::format("{}: {}", server, removed.error().text));
-  tell(context, *removed);
+  if (removed->is_failed) {
+    return cannot(context,
+                  fmt::format("{}: its files are removed, but {}", server, removed->words));
+  }
+  tell(context, removed->words);
   say_done(context, server, clears ? "removed" : "removed; what it kept in its home stays");
   return Exit::ok;
 }

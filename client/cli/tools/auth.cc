@@ -93,7 +93,7 @@ Result<void> put_declaration(const Context& context, const Remote& remote,
 
 // Cells that run have read what they have; they end, and start with it.
 void take_effect(const Context& context, const Remote& remote) {
-  tell(context, reload_daemon(context, remote.places));
+  tell(context, reload_daemon(context, remote.places).words);
   stop_cells(context, remote.places, remote.server);
 }
 

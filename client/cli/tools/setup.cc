@@ -1,9 +1,11 @@
 #include "client/cli/tool_rows/setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string>
@@ -104,9 +106,16 @@ Result<void> start_service(const Setup& setup) {
 // What one lacks keeps none of the others out.
 void add_servers(const Setup& setup) {
   tell_step(setup, "the servers of your hosts");
+  if (const auto declared = declared_servers_of(setup.context); !declared.empty()) {
+    tell(setup.context, fmt::format("cellblock has {}", fmt::join(declared, ", ")));
+  }
   const auto found = servers_of_hosts(setup.context, setup.home);
-  if (found.empty()) tell(setup.context, "no host here has a server that cellblock lacks");
+  const bool lacks_none =
+      std::ranges::all_of(found, [](const auto& one) { return one.names.empty(); });
+  if (lacks_none) tell(setup.context, "no host here has a server that cellblock lacks");
   for (const auto& servers : found) {
+    if (!servers.present.empty()) tell(setup.context, present_line(servers));
+    if (servers.names.empty()) continue;
     tell(setup.context, host_line(servers));
     const bool is_wanted = setup.wants("Add these, each in a cell of its own?");
     if (setup.is_stopped()) return;

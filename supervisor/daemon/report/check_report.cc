@@ -15,6 +15,7 @@
 #include "policy/egress/egress_rule.h"
 #include "policy/sandbox/weakenings.h"
 #include "policy/syscalls/syscall_policy.h"
+#include "supervisor/daemon/report/run_identity.h"
 
 namespace cellblock {
 namespace {
@@ -143,13 +144,6 @@ std::string secret_lines(const Server& server, const Identity& identity) {
   return text;
 }
 
-std::string identity_text(const Server& server) {
-  if (server.run_as.kind != RunAsKind::own) return std::string(run_as_name(server.run_as));
-  if (server.owner_mounts.empty()) return "a dedicated uid";
-  return fmt::format("a dedicated uid, and as its client at {}",
-                     counted(server.owner_mounts.size(), "path"));
-}
-
 std::string lines_of(const Server& server, const Config& config) {
   const Cgroup& cgroup = config.cgroup;
   if (server.breakage.is_broken()) {
@@ -162,7 +156,7 @@ std::string lines_of(const Server& server, const Config& config) {
                   counted(server.binds.size(), "path"), rules_text(server.rules));
   text +=
       fmt::format("    runs as {}, home {}, code written at run time {}, {}\n",
-                  identity_text(server), name_of(server.home),
+                  run_identity(server, config.mode), name_of(server.home),
                   name_of(written_code(server.syscalls)), counted(server.secrets.size(), "secret"));
   if (!server.image.empty()) text += fmt::format("    in the image {}\n", server.image);
   text += secret_lines(server, config.identity) + egress_line(server) + workspace_line(server);

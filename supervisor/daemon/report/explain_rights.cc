@@ -9,6 +9,8 @@
 
 #include "policy/access/rights.h"
 #include "policy/access/verdict_text.h"
+#include "policy/base/printable.h"
+#include "policy/flows/tool_labels.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/sandbox/source_access.h"
 
@@ -122,6 +124,25 @@ std::string hint_of(const Rights& rights, const ExplainedCall& call, const Acces
              : "  It is listed, and such a call is refused with denied.\n";
 }
 
+/// What the flows of an agent's context change later.
+struct Later {
+  std::string headline;  ///< behind the effect
+  std::string text;      ///< a line
+  Json json;             ///< null: nothing
+};
+
+Later later_of(const FlowRules& flows, const Server& server, std::string_view tool, Effect effect) {
+  const auto later = later_effect(flows, server, tool, effect);
+  if (!later) return {};
+  const std::string reason = fmt::format(
+      "flows.trifecta {} once its context has untrusted content and private data, since this "
+      "tool can send to others",
+      *later == Effect::deny ? "refuses it" : "asks about it");
+  return {.headline = fmt::format(", later {}", word_of(*later)),
+          .text = fmt::format("  {}\n", reason),
+          .json = {{"effect", word_of(*later)}, {"reason", reason}}};
+}
+
 struct RuleList {
   std::string text;
   Json json = Json::array();
@@ -137,21 +158,23 @@ RuleList listed(const DeclaredServer& declared, const std::vector<const Rule*>& 
 }
 
 Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& rights,
-                                 const std::string& tool) {
+                                 const FlowRules& flows, const std::string& tool) {
   auto rules = in_order(rights);
   std::erase_if(rules, [&](const Rule* rule) { return !concerns_tool(*rule, tool); });
   auto list = listed(declared, rules);
   const std::string& name = declared.server.name;
   constexpr std::string_view reason = "its arguments decide: the strictest rule that they fit";
+  Later later = later_of(flows, declared.server, tool, Effect::allow);
   return {.effect = std::nullopt,
-          .text = fmt::format("{} {}: depends\n  {}\n{}  Add them, as one JSON object.\n", name,
-                              tool, reason, list.text),
+          .text = fmt::format("{} {}: depends{}\n  {}\n{}{}  Add them, as one JSON object.\n", name,
+                              tool, later.headline, reason, list.text, later.text),
           .json = dumped({{"server", name},
                           {"tool", tool},
                           {"effect", "depends"},
                           {"listed", true},
                           {"reason", reason},
-                          {"rules", std::move(list.json)}})};
+                          {"rules", std::move(list.json)},
+                          {"flows", std::move(later.json)}})};
 }
 
 // "write /srv/project: no, it belongs to another user (bob, 0755); remedy: ..."
@@ -203,30 +226,37 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
 }
 
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
-                                 const ExplainedCall& call) {
+                                 const FlowRules& flows, const ExplainedCall& call) {
   const Server& server = declared.server;
   const std::string params = CELLBLOCK_TRY(as_message(call));
   const auto arguments = read_arguments(params);
-  if (!arguments) return fail("the arguments are no JSON object of at most 1024 members");
+  if (!arguments) {
+    return fail(
+        fmt::format("the arguments {} are no JSON object of at most 1024 members: write them as "
+                    "{{\"name\": \"value\"}}",
+                    printable(call.arguments)));
+  }
   const Rights rights(server.rules, subject);
   const bool is_listed = rights.shows(AccessKind::tool, call.tool);
   if (call.arguments.empty() && is_listed && rights.wants_arguments(call.tool)) {
-    return depends_on_arguments(declared, rights, call.tool);
+    return depends_on_arguments(declared, rights, flows, call.tool);
   }
   const AccessVerdict verdict = rights.decide({AccessKind::tool, call.tool, &*arguments});
   const Rule* rule = verdict.rule != nullptr ? verdict.rule : verdict.nearest;
+  const Later later = later_of(flows, server, call.tool, verdict.effect);
   const Json json{{"server", server.name},
                   {"tool", call.tool},
                   {"effect", word_of(verdict.effect)},
                   {"listed", is_listed},
                   {"reason", text_of(verdict)},
-                  {"rule", rule == nullptr ? Json() : json_of(declared, *rule)}};
+                  {"rule", rule == nullptr ? Json() : json_of(declared, *rule)},
+                  {"flows", later.json}};
   return Explanation{
       .effect = verdict.effect,
-      .text = fmt::format("{} {}: {}\n  {}{}\n{}", server.name, call.tool, word_of(verdict.effect),
-                          text_of(verdict),
+      .text = fmt::format("{} {}: {}{}\n  {}{}\n{}{}", server.name, call.tool,
+                          word_of(verdict.effect), later.headline, text_of(verdict),
                           rule == nullptr ? "" : fmt::format("\n  {}", place_of(declared, *rule)),
-                          hint_of(rights, call, verdict)),
+                          hint_of(rights, call, verdict), later.text),
       .json = dumped(json)};
 }
 

@@ -8,6 +8,7 @@
 #include "policy/access/rights.h"
 #include "policy/base/result.h"
 #include "policy/config/config.h"
+#include "policy/config/flow_rules.h"
 
 /// The text of `cellblockd --explain`: what somebody may do with a server, and by which rules.
 namespace cellblock {
@@ -45,8 +46,9 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
                            const Identity& identity);
 
 /// What becomes of one call, and why; without its arguments, where these decide, all that is said
-/// of the tool. Fails where the arguments are no JSON object that a gateway would take.
+/// of the tool; and what `flows` would make of it later. Fails where the arguments are no JSON
+/// object that a gateway would take.
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
-                                 const ExplainedCall& call);
+                                 const FlowRules& flows, const ExplainedCall& call);
 
 }  // namespace cellblock

@@ -17,6 +17,7 @@
 #include "policy/sandbox/source_access.h"
 #include "policy/sandbox/weakenings.h"
 #include "policy/syscalls/syscall_policy.h"
+#include "supervisor/daemon/report/run_identity.h"
 
 namespace cellblock {
 namespace {
@@ -26,29 +27,26 @@ using Sentences = std::vector<std::string>;
 
 std::string listed(const Sentences& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-std::string identity_of(const Server& server, RunMode mode) {
+// What follows for the files that it sees.
+std::string file_rights(const Server& server) {
   const RunAs& run_as = server.run_as;
   switch (run_as.kind) {
     case RunAsKind::client:
-      return fmt::format(
-          "for the host's kernel it is the connecting user: it can do to the files below what that "
-          "user can{}",
-          run_as.reason.empty() ? "" : fmt::format(" ({})", run_as.reason));
+      return fmt::format(", the connecting user: it can do to the files below what that user can{}",
+                         run_as.reason.empty() ? "" : fmt::format(" ({})", run_as.reason));
     case RunAsKind::named:
-      return fmt::format("for the host's kernel it is the user {}, whoever connects", run_as.user);
+      return ", whoever connects";
     case RunAsKind::own:
       break;
   }
-  if (mode == RunMode::user) {
-    return "for the host's kernel it is an id that /etc/subuid gives you, or you yourself where it "
-           "gives none";
-  }
-  if (!server.owner_mounts.empty()) {
-    return "for the host's kernel it is a dedicated id for each user; where a path below belongs "
-           "to that user, its files are read and written as that user's";
-  }
-  return "for the host's kernel it is a dedicated id for each user, and a stranger to all files "
-         "below";
+  return server.owner_mounts.empty() ? ", a stranger to all files below"
+                                     : ", whose files are read and written as that client's";
+}
+
+std::string identity_of(const Server& server, RunMode mode) {
+  const bool is_maybe_yourself = mode == RunMode::user && server.run_as.kind == RunAsKind::own;
+  return fmt::format("for the host's kernel it runs as {}{}", run_identity(server, mode),
+                     is_maybe_yourself ? "" : file_rights(server));
 }
 
 std::string start_place(const Server& server) {
@@ -255,6 +253,13 @@ Sentences weakened(const Server& server, const Cgroup& cgroup) {
   return sentences.empty() ? Sentences{"in nothing"} : sentences;
 }
 
+// What holds for every server of this installation, as `--check` says it of the whole.
+Sentences installation(const Config& config) {
+  Sentences sentences;
+  for (const auto& weakening : weakenings_of(config)) sentences.push_back("weakened: " + weakening);
+  return sentences.empty() ? Sentences{"weakened in nothing"} : sentences;
+}
+
 // What an agent knows after a call, and what a call can carry away: see docs/flows.md.
 Sentences flows(const Server& server) {
   Sentences sentences;
@@ -303,7 +308,8 @@ Explanation explain_server(const DeclaredServer& declared, const Config& config,
                                   {"questions", questions(server.client_features)},
                                   {"flows", flows(server)},
                                   {"who may call", callers(declared, config, names)},
-                                  {"weakened", weakened(server, config.cgroup)}};
+                                  {"weakened", weakened(server, config.cgroup)},
+                                  {"installation", installation(config)}};
   std::string text =
       fmt::format("{}: what it can see and do, as {} declares it\n", server.name, declared.file);
   Json json = Json::object();

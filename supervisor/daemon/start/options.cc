@@ -73,7 +73,8 @@ void declare(CLI::App& app, Flags& flags) {
                                  "which rule decides of "
                                  "a tool's call, and end")
                       ->type_name("[USER] SERVER [TOOL [ARGUMENTS]]")
-                      ->expected(1, 4);
+                      ->expected(1, 4)
+                      ->allow_extra_args(false);  // which would take "[...]" apart
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);

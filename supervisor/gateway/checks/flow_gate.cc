@@ -17,6 +17,19 @@ std::string name_in(std::string_view line, const Message& message, CallKind kind
   return kind == CallKind::resource_read ? read_string(message.uri.in(line)) : message.name_text;
 }
 
+Failure refused_flow(const std::string& why, const Server& server) {
+  Failure failure = plain_failure(FailureCode::denied,
+                                  fmt::format("{} ({})", why, FlowGate::rule_name), server.name);
+  failure.advice = fmt::format(
+      "other arguments do not help; ask your user, who can begin a new context (a host that starts "
+      "`cellblock connect --label context=NAME`, or a session {} minutes after the last one of "
+      "this "
+      "context has ended), or an administrator, whose keys are trifecta in [flows] and the lists "
+      "of [server.{}.flows]",
+      FlowContexts::lingers.count(), server.name);
+  return failure;
+}
+
 }  // namespace
 
 void FlowGate::judge(std::string_view line, const Message& message, CallAccess& access) {
@@ -30,9 +43,8 @@ void FlowGate::judge(std::string_view line, const Message& message, CallAccess& 
   access.flow = rules.trifecta;
   if (rules.trifecta == FlowEffect::deny) {
     access.rule = rule_name;
-    access.refusal = failed_reply(
-        message.id.in(line), kind, era_of(message),
-        plain_failure(FailureCode::denied, fmt::format("{} ({})", *why, rule_name), server_.name));
+    access.refusal =
+        failed_reply(message.id.in(line), kind, era_of(message), refused_flow(*why, server_));
   } else if (rules.trifecta == FlowEffect::ask && access.asks == nullptr) {
     asks_ = {.name = fmt::format("{}: {}", rule_name, *why),
              .effect = Effect::ask,

@@ -72,6 +72,10 @@ class RequestGate {
   }
   /// For what a rule asks about, when it has passed. An error: nobody is asked.
   std::expected<Approval, Failure> ask(const AskedCall& call);
+  /// What an administrator types to decide about it.
+  std::string approval_id(const Approval& approval) const {
+    return parts_.policy.approvals.id_of(approval.entry());
+  }
   /// What the host says that its user has said.
   void answered_by_host(const Approval& approval, Approvals::Word word, Time now);
 

@@ -112,8 +112,9 @@ void Upstream::tell_that_it_waits(Call& call, Time now) {
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(entry.until - now);
   say_to_host(waiting_notification(
       call.progress_token, call.unsent->told_waiting++,
-      fmt::format("waits for an administrator's approval (number {}), {} s left", entry.number,
-                  left.count())));
+      fmt::format(
+          "waits for an administrator's approval (\"cellblock approve allow {}\"), {} s left",
+          gate_.approval_id(call.approval), left.count())));
   call.unsent->tell_waiting_at = now + tells_waiting_every;
   wake_for(call, now);
 }
