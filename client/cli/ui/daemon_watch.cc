@@ -116,6 +116,7 @@ client::Result<Json> DaemonWatch::status_now() {
     const auto json = installation ? Json::parse(*installation, nullptr, false) : Json();
     if (raw_text(json, "mode") == "system") {
       std::vector<UserStatus> users;
+      users.reserve(statuses_.size());
       for (const auto& [uid, text] : statuses_) users.push_back({uid, user_name(uid), text});
       return Json::parse(machine_status(*installation, users), nullptr, false);
     }
@@ -129,9 +130,9 @@ client::Client* DaemonWatch::connection_to(const AdminSocket& admin) {
   if (found != users_.end()) return &found->second;
   if (closed_.contains(admin.uid) || !can_open(admin.path)) return nullptr;
   auto opened = open(behind(context_, admin));
-  const bool is_heard = opened && asked(*opened, control_method::approvals);
-  if (!is_heard) {
-    closed_.insert(admin.uid);
+  if (!opened) return nullptr;
+  if (const auto heard = asked(*opened, control_method::approvals); !heard) {
+    if (heard.error().code == client::ErrorCode::refused) closed_.insert(admin.uid);
     return nullptr;
   }
   return &users_.emplace(admin.uid, *std::move(opened)).first->second;

@@ -270,7 +270,8 @@ Result<Listener> listen_on_port(std::uint16_t port) {
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   const int reuse = 1;
-  if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+  if (!socket.valid() ||
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
       ::bind(socket.get(), generic, size) != 0 || ::listen(socket.get(), backlog) != 0 ||
       ::getsockname(socket.get(), generic, &size) != 0) {
     return fail(fmt::format("cannot listen on 127.0.0.1:{}: {}; another port is given with --port",
@@ -287,6 +288,7 @@ Result<Listener> listen_at(const std::string& path) {
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const auto before = ::umask(S_IRWXG | S_IRWXO);
   const bool is_bound =
+      socket.valid() &&
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   const int error = errno;
   ::umask(before);
