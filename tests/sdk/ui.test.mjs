@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -36,10 +37,10 @@ after(() => daemon.stop());
 // ---- who may ask ----
 
 // With headers that fetch() would not send.
-function ask(page, { method = 'GET', at = '/api/events', headers = {}, body = '' } = {}) {
+function ask(page, { method = 'GET', at = '/api/events', headers = {}, body = '', socket } = {}) {
   return new Promise((resolve, reject) => {
-    const { port } = new URL(page.origin);
-    const request = http.request({ host: '127.0.0.1', port, method, path: at, headers }, (response) => {
+    const where = socket ? { socketPath: socket } : { host: '127.0.0.1', port: new URL(page.origin).port };
+    const request = http.request({ ...where, method, path: at, headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => { text += chunk; });
       response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
@@ -106,6 +107,19 @@ describe('The server of the page', () => {
   test('answers a request that is too long with an error, and goes on', async () => {
     assert.equal((await ask(page, { at: `/${'x'.repeat(9000)}` })).status, 400);
     assert.equal((await ask(page, { at: '/' })).status, 200);
+  });
+
+  test('serves at a Unix socket of its user alone, which is gone afterwards', async () => {
+    const socket = path.join(daemon.directory, 'ui.sock');
+    const forwarded = await Page.of(daemon, { args: ['--listen', socket] });
+    assert.equal(fs.statSync(socket).mode & 0o777, 0o700);
+    assert.equal((await ask(forwarded, { socket, at: '/', headers: { host: 'localhost:1234' } })).status, 200);
+    assert.equal((await ask(forwarded, { socket, at: '/', headers: { host: 'evil.example:1234' } })).status, 403);
+    const login = { socket, method: 'POST', at: '/api/login', body: JSON.stringify({ token: forwarded.token }) };
+    assert.equal((await ask(forwarded, { ...login, headers: { host: 'localhost:1234', origin: 'http://localhost:99' } })).status, 403);
+    assert.equal((await ask(forwarded, { ...login, headers: { host: 'localhost:1234', origin: 'http://localhost:1234' } })).status, 200);
+    assert.equal(await forwarded.end(), 0);
+    assert.ok(!fs.existsSync(socket));
   });
 
   test('ends when it is told to', async () => {

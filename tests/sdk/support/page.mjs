@@ -28,7 +28,7 @@ export class Page {
     page.process = spawn(words[0], words.slice(1), { env, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface({ input: page.process.stdout }), 'line');
     page.address = JSON.parse(line).address;
-    page.origin = new URL(page.address).origin;
+    page.origin = URL.canParse(page.address) && new URL(page.address).origin; // none of a Unix socket
     page.token = page.address.split('login=')[1];
     return page;
   }
