@@ -95,6 +95,8 @@ const std::map<cli::Tool, std::vector<Attempt>> attempts{
     {cli::Tool::learn, {{{"learn", "x"}, 6, "socket /nonexistent/x.sock: No such file"}}},
     {cli::Tool::scan, {{{"scan", "--against", "/nonexistent/file"}, 1, "/nonexistent/file"}}},
     {cli::Tool::setup, {{{"--system", "setup"}, 1, "as an ordinary user"}}},
+    {cli::Tool::ui,
+     {{{"ui", "--listen", "/nonexistent/x/y"}, 1, "/nonexistent/x/y: No such file"}}},
     {cli::Tool::watch,
      {{{"status", "--watch", "--once"}, 6, "socket /nonexistent/x.sock: No such file"},
       {{"status", "--watch"}, 2, "no terminal"},

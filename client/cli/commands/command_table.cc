@@ -11,6 +11,7 @@
 #include "client/cli/tool_rows/run.h"
 #include "client/cli/tool_rows/scan.h"
 #include "client/cli/tool_rows/setup.h"
+#include "client/cli/tool_rows/ui.h"
 #include "client/cli/tool_rows/watch.h"
 
 namespace cellblock::cli {
@@ -34,6 +35,7 @@ Command program() {
                 tools_command(),
                 inspect_command(),
                 status_command(),
+                ui_command(),
                 logs_command(),
                 audit_command(),
                 explain_command(),

@@ -79,6 +79,7 @@ enum class Tool : std::uint8_t {
   learn,
   scan,
   setup,
+  ui,
   watch,
 };
 

@@ -49,6 +49,8 @@ Exit carry_out(const Context& context, const CommandLine& line) {
       return run_scan(context, line.words);
     case Tool::setup:
       return run_setup(context, line.words);
+    case Tool::ui:
+      return run_ui(context, line.words);
     case Tool::watch:
       return run_top(context, line.words);
     case Tool::none:

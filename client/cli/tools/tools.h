@@ -20,6 +20,7 @@ Exit run_scan(const Context& context, const Words& words);
 Exit run_setup(const Context& asked, const Words& words);
 Exit run_servers(const Context& context, const Words& words);
 Exit run_top(const Context& context, const Words& words);
+Exit run_ui(const Context& context, const Words& words);
 Exit run_update(const Context& context, const Words& words);
 
 }  // namespace cellblock::cli

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cellblock/client.h"
+#include "client/cli/common/admin_sockets.h"
+#include "client/cli/common/context.h"
+#include "client/cli/terminal/json_text.h"
+
+/// What the daemon tells this user, asked again and again while somebody looks: what runs, and
+/// which calls wait. The connections stay, since each new one is a record in the audit log.
+namespace cellblock::cli::ui {
+
+class DaemonWatch {
+ public:
+  struct News {
+    std::uint64_t number = 0;
+    std::string json;  ///< {"at_ms", "user", "uid", "status" or "error", "approvals", "decides"}
+  };
+
+  explicit DaemonWatch(Context context);
+  ~DaemonWatch();
+  DaemonWatch(const DaemonWatch&) = delete;
+  DaemonWatch& operator=(const DaemonWatch&) = delete;
+
+  /// From any thread: waits for news behind that number; nullopt: there are none yet.
+  std::optional<News> newer_than(std::uint64_t number, std::chrono::milliseconds patience);
+  /// From any thread: something was changed, so it is asked at once.
+  void ask_now();
+
+ private:
+  void watch(const std::stop_token& stop);
+  bool wait_for_turn(const std::stop_token& stop);
+  void publish(std::string json);
+
+  Json look();
+  client::Result<Json> own_status();
+  client::Result<Json> status_now();
+  void look_at_users();
+  client::Client* connection_to(const AdminSocket& admin);
+
+  const Context context_;
+
+  // Of the watching thread alone.
+  std::optional<client::Client> own_;
+  std::map<std::uint32_t, client::Client> users_;
+  std::set<std::uint32_t> closed_;  ///< those whose gateways take no administrator from here
+  std::map<std::uint32_t, std::string> statuses_;
+  Json approvals_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  News news_;
+  bool is_hurried_ = true;
+  unsigned waiting_ = 0;  ///< who waits for news
+  std::jthread thread_;   ///< last: it uses all of the above
+};
+
+}  // namespace cellblock::cli::ui

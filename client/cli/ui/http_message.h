@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// HTTP as the page's server has it: a request as a value, and an answer as bytes. Each connection
+/// carries one request.
+namespace cellblock::cli::ui {
+
+enum class Method : std::uint8_t { get, post, other };
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  Method method = Method::other;
+  std::string path;  ///< as it was written, without the query
+  Fields query;      ///< decoded
+  Fields headers;    ///< names in lower case
+  std::string body;
+
+  /// nullopt: none of that name (lower case), or more than one, which two readers could read
+  /// differently.
+  std::optional<std::string> header(std::string_view name) const;
+  /// Empty: none.
+  std::string parameter(std::string_view name) const;
+};
+
+struct HttpReply {
+  unsigned status = 200;
+  std::string type = "application/json";
+  std::string body = {};
+  std::string cookie = {};  ///< the value of Set-Cookie; empty: none
+};
+
+/// One request out of bytes as they come. Bounds: 8 KiB of head, 16 KiB of body.
+class RequestReader {
+ public:
+  enum class State : std::uint8_t { unfinished, complete, broken };
+
+  RequestReader();
+  ~RequestReader();
+  RequestReader(const RequestReader&) = delete;
+  RequestReader& operator=(const RequestReader&) = delete;
+
+  State feed(std::string_view bytes);
+  /// Once it is complete.
+  HttpRequest request() const;
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+  std::string waiting_;
+};
+
+/// "a=b&c=d", percent-encoded. nullopt: it is not.
+std::optional<Fields> read_query(std::string_view text);
+
+/// With the headers that hold for everything that is sent: what the page may load, and that nobody
+/// keeps or embeds it.
+std::string bytes_of(const HttpReply& reply);
+/// The head of an answer that ends with its connection.
+std::string stream_head(std::string_view type);
+
+}  // namespace cellblock::cli::ui

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/cli/common/context.h"
+#include "client/cli/common/prompt.h"
+#include "client/cli/ui/login.h"
+#include "client/connection/fd.h"
+#include "policy/base/result.h"
+
+/// Serves the page to the browser of one user, until the command ends.
+namespace cellblock::cli::ui {
+
+/// Where it listens.
+struct Listener {
+  client::OwnedFd socket;
+  std::uint16_t port = 0;  ///< 0: a Unix socket
+};
+
+/// On 127.0.0.1; port 0: one that is free.
+Result<Listener> listen_on_port(std::uint16_t port);
+/// At a path that is not there yet, for its user alone.
+Result<Listener> listen_at(const std::string& path);
+
+/// 256 random bits each, as hexadecimal digits.
+Result<LoginSecrets> random_secrets();
+
+struct PageServer {
+  Listener listener;
+  LoginSecrets secrets;
+  std::vector<uid_t> browsers;       ///< whose connections are taken
+  std::vector<std::string> command;  ///< `cellblock` with the options that lead to this daemon
+  Context context;                   ///< of that daemon
+};
+
+/// Until it is interrupted.
+void serve_page(const PageServer& server, const Interruption& interruption);
+
+}  // namespace cellblock::cli::ui

@@ -1,0 +1,111 @@
+#include "client/cli/ui/peer_uid.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "client/connection/fd.h"
+
+namespace cellblock::cli::ui {
+namespace {
+
+constexpr std::size_t longest_table = 8U << 20;
+constexpr std::size_t uid_column = 7;
+
+std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty()) return columns;
+    columns.push_back(line.substr(0, line.find(' ')));
+    line.remove_prefix(columns.back().size());
+  }
+}
+
+// As the kernel writes it: the address as a number of this machine's byte order.
+std::string end_text(std::uint16_t port) {
+  return fmt::format("{:08X}:{:04X}", htonl(INADDR_LOOPBACK), port);
+}
+
+std::optional<uid_t> uid_in(std::string_view digits) {
+  uid_t uid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), uid);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return uid;
+}
+
+// Empty where it is longer than any table that is looked through.
+std::string tcp_table() {
+  const client::OwnedFd file(::open("/proc/self/net/tcp", O_RDONLY | O_CLOEXEC));
+  std::string table;
+  std::array<char, 64U << 10> bytes;
+  while (file.valid() && table.size() < longest_table) {
+    const auto count = ::read(file.get(), bytes.data(), bytes.size());
+    if (count <= 0) return count == 0 ? table : std::string();
+    table.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+std::optional<std::uint16_t> loopback_port(const sockaddr_in& address) {
+  const bool is_loopback =
+      address.sin_family == AF_INET && address.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+  return is_loopback ? std::optional(ntohs(address.sin_port)) : std::nullopt;
+}
+
+std::optional<uid_t> tcp_peer_uid(int socket) {
+  sockaddr_in theirs{};
+  sockaddr_in ours{};
+  socklen_t theirs_size = sizeof theirs;
+  socklen_t ours_size = sizeof ours;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &theirs_size) != 0 ||
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &ours_size) != 0) {
+    return std::nullopt;
+  }
+  const auto their_port = loopback_port(theirs);
+  const auto our_port = loopback_port(ours);
+  if (!their_port || !our_port) return std::nullopt;
+  return owner_in(tcp_table(), {.theirs = *their_port, .ours = *our_port});
+}
+
+}  // namespace
+
+// A peer that has closed its end has no owner there any more, but 0: the state is asked as well.
+std::optional<uid_t> owner_in(std::string_view table, const LoopbackPair& pair) {
+  constexpr std::string_view established = "01";
+  const auto theirs = end_text(pair.theirs);
+  const auto ours = end_text(pair.ours);
+  while (!table.empty()) {
+    const auto line = table.substr(0, table.find('\n'));
+    table.remove_prefix(std::min(table.size(), line.size() + 1));
+    const auto columns = columns_of(line);
+    if (columns.size() > uid_column && columns[1] == theirs && columns[2] == ours &&
+        columns[3] == established) {
+      return uid_in(columns[uid_column]);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<uid_t> peer_uid(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  int family = 0;
+  socklen_t family_size = sizeof family;
+  if (::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &family_size) != 0) return std::nullopt;
+  if (family == AF_INET) return tcp_peer_uid(socket);
+  const bool is_known =
+      family == AF_UNIX && ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return is_known ? std::optional(peer.uid) : std::nullopt;
+}
+
+}  // namespace cellblock::cli::ui

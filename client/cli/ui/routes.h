@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "client/cli/ui/http_message.h"
+
+/// What a request asks for: a file of the page, the login, or a command of `cellblock` that is run
+/// with exactly these words. There is nothing else.
+namespace cellblock::cli::ui {
+
+struct PageRoute {
+  std::string path;
+};
+struct LoginRoute {
+  std::string token;
+};
+/// What runs and what waits, as it changes.
+struct EventsRoute {};
+/// The words behind `cellblock --json`.
+struct CommandRoute {
+  enum class Kind : std::uint8_t {
+    reads,
+    follows,  ///< its lines go on as they come, until nobody reads them
+    changes,
+  };
+  std::vector<std::string> words;
+  Kind kind = Kind::reads;
+};
+struct RefusedRoute {
+  unsigned status = 404;
+  std::string_view why = "there is no such page";
+};
+
+using Route = std::variant<PageRoute, LoginRoute, EventsRoute, CommandRoute, RefusedRoute>;
+
+Route route_of(const HttpRequest& request);
+
+}  // namespace cellblock::cli::ui
