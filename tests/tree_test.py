@@ -104,8 +104,8 @@ MACHINE_FOLDERS = {
 # Machines in folders that are mostly none.
 MACHINES = [
     "supervisor/audit/audit_line", "supervisor/daemon/load/cgroup_text", "supervisor/daemon/report/explain_reload",
-    "supervisor/daemon/start/service_offer", "supervisor/daemon/run/service_status", "supervisor/daemon/start/socket_match",
-    "supervisor/daemon/load/subordinate_ids", "supervisor/daemon/run/user_table",
+    "supervisor/daemon/activation/service_offer", "supervisor/daemon/run/service_status", "supervisor/daemon/activation/socket_match",
+    "supervisor/daemon/identity/subordinate_ids", "supervisor/daemon/run/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
     "supervisor/launcher/prepare/group_files", "supervisor/launcher/prepare/cell_identity",

@@ -3,7 +3,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/program_run.h"
-#include "client/cli/common/tools_program.h"
+#include "client/cli/programs/tools_program.h"
 
 namespace {
 

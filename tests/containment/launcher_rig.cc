@@ -12,10 +12,10 @@
 #include <sstream>
 #include <vector>
 
-#include "supervisor/daemon/load/children.h"
-#include "supervisor/daemon/load/id_map.h"
-#include "supervisor/daemon/load/privileges.h"
-#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/identity/id_map.h"
+#include "supervisor/daemon/process/children.h"
+#include "supervisor/daemon/process/privileges.h"
+#include "supervisor/daemon/process/spawn.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

@@ -39,6 +39,7 @@ SKIPPED = {
     ("README.md", "tests/run.sh"): "runs all tests",
     ("README.md", "cellblock inspect files"): "needs a terminal",
     ("README.md", "cellblock status --watch"): "needs a terminal",
+    ("README.md", "cellblock ui"): "serves a page until it is interrupted",
     ("docs/configuration/installation.md", 'echo "+memory +cpu +pids +io"'): "for machines without a service manager",
     ("docs/configuration/installation.md", "mkdir /sys/fs/cgroup/cellblock"): "for machines without a service manager",
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/import/bundle_archive.h"
-#include "client/cli/import/bundle_settings.h"
-#include "client/cli/import/configured_bundle.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/manifest_readers.h"
+#include "client/cli/import/propose/configured_bundle.h"
+#include "client/cli/import/read/bundle_archive.h"
+#include "client/cli/import/read/bundle_settings.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/manifest_readers.h"
 #include "supervisor/os/sys.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/import_checks.h"

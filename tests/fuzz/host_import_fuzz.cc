@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/import_file.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/propose/import_file.h"
+#include "client/cli/import/read/input_json.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/import_checks.h"
 #include "tests/fuzz/input.h"

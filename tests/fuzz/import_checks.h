@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/import_file.h"
-#include "client/cli/import/propose.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/propose/import_file.h"
+#include "client/cli/import/propose/propose.h"
 #include "tests/fuzz/check.h"
 
 /// For the fuzz targets of `cellblock import`.

@@ -29,6 +29,7 @@ before(async () => {
   declareMock(daemon, 'asking', offer(tool('push'), tool('pull')), ['era = "legacy"', 'pin = "off"', asks]);
   declareMock(daemon, 'hostile', offer(tool('<b>bold</b>'), tool('plain')), ['era = "legacy"', 'pin = "tofu"']);
   declareMock(daemon, 'weak', { 'tools/call': [{ stderr: '<b>wrote</b> this\n' }, { answer: said('looked') }] }, ['era = "legacy"', 'network = "host"']);
+  declareMock(daemon, 'failing', { initialize: [{ stderr: 'no such <i>database</i>\n' }, { exit: 1 }] }, ['era = "legacy"']);
   daemon.declareFixture('fetch', 'fetch_server.mjs');
   await daemon.start();
 });
@@ -174,8 +175,16 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
 
   test('explains a server in the words of the command', async () => {
     await openPart('asking', 'What its cell may see and do');
-    await shows('Network', 'article[aria-label="asking"] details');
+    await shows('Network', 'article[aria-label="asking"] details[open]');
     await picture('explained');
+  });
+
+  test('tells why a server failed, and what mends it', async () => {
+    await assert.rejects(connect(v1, daemon.throughCell('failing')));
+    await shows('no such <i>database</i>', 'article[aria-label="failing"] .failure');
+    await openPart('failing', 'what mends it');
+    await shows('It ended before it answered', 'article[aria-label="failing"] details[open]');
+    await picture('failing');
   });
 
   test('holds a call until a person has seen all of it and allows it by a click', async () => {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/process/privileges.h"
 #include "supervisor/launcher/child/child_setup.h"
 
 /// The product drops capabilities by system calls of its own; what is left is asked of libcap,

@@ -13,7 +13,7 @@
 #include "client/cli/add/authorization.h"
 #include "client/cli/add/browser_return.h"
 #include "client/cli/add/remote_authorization.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/input_json.h"
 #include "client/connection/fd.h"
 
 namespace cellblock::cli {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/bundle_archive.h"
+#include "client/cli/import/read/bundle_archive.h"
 
 namespace cellblock::cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/bundle_manifest.h"
 #include "client/cli/add/described_file.h"
-#include "client/cli/import/bundle_settings.h"
-#include "client/cli/import/configured_bundle.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/configured_bundle.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/read/bundle_settings.h"
+#include "client/cli/import/read/input_json.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::cli {

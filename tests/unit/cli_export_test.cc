@@ -5,7 +5,7 @@
 
 #include "client/cli/common/listed_servers.h"
 #include "client/cli/export/host_entry.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/input_json.h"
 
 namespace cellblock::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/import_file.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/package_run.h"
-#include "client/cli/import/propose.h"
-#include "client/cli/import/secret_guess.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/propose/import_file.h"
+#include "client/cli/import/propose/propose.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/package_run.h"
+#include "client/cli/import/read/secret_guess.h"
 #include "policy/config_reader/config_text.h"
 
 namespace cellblock::cli {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/import_file.h"
-#include "client/cli/import/propose.h"
-#include "client/cli/import/remote_address.h"
-#include "client/cli/import/remote_server.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/propose/import_file.h"
+#include "client/cli/import/propose/propose.h"
+#include "client/cli/import/remote/remote_address.h"
+#include "client/cli/import/remote/remote_server.h"
 
 namespace cellblock::cli {
 namespace {

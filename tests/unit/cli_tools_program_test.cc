@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/common/installation.h"
+#include "client/cli/programs/installation.h"
 #include "policy/base/build_id.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/subprocess.h"

@@ -170,6 +170,8 @@ TEST(UiRoutes, RunACommandWithTheWordsOfItsTable) {
               ElementsAre("explain", "7", "git", "push"));
   EXPECT_THAT(words_of_get("/api/logs", {{"server", "git"}, {"uid", "7"}}),
               ElementsAre("logs", "git", "--follow", "--lines", "200", "--for", "7"));
+  EXPECT_THAT(words_of_get("/api/errors", {{"code", "early_crash"}}),
+              ElementsAre("errors", "early_crash"));
   EXPECT_THAT(words_of_get("/api/audit", {{"server", "git"}, {"denied", "yes"}}),
               ElementsAre("audit", "--server=git", "--denied", "--lines", "200"));
 }

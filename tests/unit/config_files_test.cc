@@ -7,7 +7,7 @@
 #include <array>
 #include <filesystem>
 
-#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/load/command_file.h"
 #include "supervisor/daemon/report/check_report.h"
 #include "tests/unit/scratch_directory.h"

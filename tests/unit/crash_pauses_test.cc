@@ -1,4 +1,4 @@
-#include "client/cli/common/crash_pauses.h"
+#include "client/cli/bridge/crash_pauses.h"
 
 #include <gmock/gmock.h>
 

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "supervisor/daemon/run/listener.h"
-#include "supervisor/daemon/start/activated_socket.h"
-#include "supervisor/daemon/start/socket_match.h"
+#include "supervisor/daemon/activation/activated_socket.h"
+#include "supervisor/daemon/activation/socket_match.h"
+#include "supervisor/daemon/sockets/listener.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/run/admin_sockets.h"
+#include "supervisor/daemon/sockets/admin_sockets.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/run/close_queue.h"
+#include "supervisor/daemon/sockets/close_queue.h"
 
 /// Who closes what, and who waits, without a process or a descriptor.
 namespace cellblock::daemon {

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <csignal>
 
-#include "supervisor/daemon/load/children.h"
-#include "supervisor/daemon/run/connection_closer.h"
-#include "supervisor/daemon/run/listener.h"
+#include "supervisor/daemon/process/children.h"
+#include "supervisor/daemon/sockets/connection_closer.h"
+#include "supervisor/daemon/sockets/listener.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/unanswering_file.h"

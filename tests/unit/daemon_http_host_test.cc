@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/base/internet_address.h"
-#include "supervisor/daemon/run/http_host.h"
+#include "supervisor/daemon/helpers/http_host.h"
 
 namespace cellblock::daemon {
 namespace {

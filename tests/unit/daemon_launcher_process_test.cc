@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "supervisor/daemon/load/children.h"
-#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/process/children.h"
+#include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/start/launcher_process.h"
 
 namespace cellblock::daemon {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/daemon/run/metrics_host.h"
+#include "supervisor/daemon/helpers/metrics_host.h"
 
 namespace cellblock::daemon {
 namespace {

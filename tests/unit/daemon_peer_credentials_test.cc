@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/run/peer_credentials.h"
+#include "supervisor/daemon/sockets/peer_credentials.h"
 
 namespace cellblock::daemon {
 namespace {

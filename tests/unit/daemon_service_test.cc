@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "supervisor/daemon/run/launcher_watchdog.h"
+#include "supervisor/daemon/activation/service_offer.h"
+#include "supervisor/daemon/helpers/launcher_watchdog.h"
 #include "supervisor/daemon/run/service_status.h"
-#include "supervisor/daemon/start/service_offer.h"
 
 namespace cellblock::daemon {
 namespace {

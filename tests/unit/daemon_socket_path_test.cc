@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "supervisor/daemon/start/socket_path.h"
+#include "supervisor/daemon/activation/socket_path.h"
 
 namespace cellblock::daemon {
 namespace {

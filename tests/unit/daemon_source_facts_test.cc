@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervisor/daemon/load/id_mapped_tree.h"
-#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/identity/id_mapped_tree.h"
 #include "supervisor/daemon/load/source_facts.h"
+#include "supervisor/daemon/process/privileges.h"
 #include "supervisor/daemon/start/owner_mounts.h"
 #include "tests/unit/unanswering_file.h"
 

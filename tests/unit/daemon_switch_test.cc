@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/run/kill_switch_listener.h"
-#include "supervisor/daemon/run/supervisor_audit_queue.h"
+#include "supervisor/daemon/helpers/supervisor_audit_queue.h"
+#include "supervisor/daemon/sockets/kill_switch_listener.h"
 #include "supervisor/daemon/start/kill_switch.h"
 #include "supervisor/ipc/audit_packet.h"
 #include "tests/unit/lingering_socket.h"

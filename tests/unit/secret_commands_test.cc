@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/load/children.h"
+#include "supervisor/daemon/process/children.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::daemon {

@@ -1,4 +1,4 @@
-#include "client/cli/common/session_journal.h"
+#include "client/cli/bridge/session_journal.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "client/cli/add/authorization.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
 #include "client/cli/install/scratch.h"
 #include "client/cli/terminal/terminal_text.h"
 

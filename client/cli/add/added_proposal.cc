@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "client/cli/common/installation.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/container_run.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/propose.h"
-#include "client/cli/import/proposed_paths.h"
+#include "client/cli/import/propose/propose.h"
+#include "client/cli/import/propose/proposed_paths.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/container_run.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/programs/installation.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/egress/egress_rule.h"
 

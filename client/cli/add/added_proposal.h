@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/machine_view.h"
-#include "client/cli/import/package_run.h"
-#include "client/cli/import/proposal.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/propose/proposal.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/package_run.h"
 #include "client/cli/install/registry_rules.h"
 #include "policy/base/result.h"
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

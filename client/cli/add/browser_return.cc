@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "client/cli/import/remote_address.h"
+#include "client/cli/import/remote/remote_address.h"
 #include "policy/base/trimmed.h"
 
 namespace cellblock::cli {

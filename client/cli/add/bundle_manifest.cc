@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/bundle_archive.h"
-#include "client/cli/import/container_run.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/manifest_readers.h"
-#include "client/cli/import/package_run.h"
-#include "client/cli/import/proposed_command.h"
+#include "client/cli/import/propose/proposed_command.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/bundle_archive.h"
+#include "client/cli/import/read/container_run.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/manifest_readers.h"
+#include "client/cli/import/read/package_run.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

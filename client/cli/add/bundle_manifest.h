@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/bundle_settings.h"
-#include "client/cli/import/declared_server.h"
+#include "client/cli/import/read/bundle_settings.h"
+#include "client/cli/import/read/declared_server.h"
 #include "policy/base/result.h"
 
 /// What the manifest of an MCPB bundle says. Untrusted text.

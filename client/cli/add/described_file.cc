@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "client/cli/add/bundle_manifest.h"
-#include "client/cli/common/program_start.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/bundle_archive.h"
-#include "client/cli/import/configured_bundle.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/manifest_readers.h"
-#include "client/cli/import/package_run.h"
-#include "client/cli/import/secret_guess.h"
+#include "client/cli/import/propose/configured_bundle.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/bundle_archive.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/manifest_readers.h"
+#include "client/cli/import/read/package_run.h"
+#include "client/cli/import/read/secret_guess.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tool_rows/import_format.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/bundle_settings.h"
-#include "client/cli/import/declared_server.h"
+#include "client/cli/import/read/bundle_settings.h"
+#include "client/cli/import/read/declared_server.h"
 #include "policy/base/result.h"
 
 /// `cellblock add NAME -- FILE`: a packed MCP bundle, or the server.json of a registry.

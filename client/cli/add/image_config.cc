@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
 
 namespace cellblock::cli {
 namespace {

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "client/cli/common/secret_paths.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/proposed_paths.h"
-#include "client/cli/import/secret_guess.h"
+#include "client/cli/import/propose/proposed_paths.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/secret_guess.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
 #include "policy/config_check/command_check.h"

@@ -5,9 +5,9 @@
 
 #include "client/cli/add/added_proposal.h"
 #include "client/cli/add/image_config.h"
-#include "client/cli/import/container_run.h"
-#include "client/cli/import/machine_view.h"
-#include "client/cli/import/proposal.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/propose/proposal.h"
+#include "client/cli/import/read/container_run.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/package_run.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/import/read/package_run.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/config/names.h"
 

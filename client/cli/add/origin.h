@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/declared_server.h"
+#include "client/cli/import/read/declared_server.h"
 #include "client/cli/install/places.h"
 #include "policy/base/result.h"
 

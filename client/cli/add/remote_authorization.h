@@ -4,7 +4,7 @@
 
 #include "client/cli/add/new_server.h"
 #include "client/cli/common/prompt.h"
-#include "client/cli/import/proposal.h"
+#include "client/cli/import/propose/proposal.h"
 #include "policy/base/result.h"
 
 /// A remote server is authorized in a cell of its own, before it is started for hosts.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/common/daemon_program.h"
-#include "client/cli/common/installation.h"
+#include "client/cli/programs/daemon_program.h"
+#include "client/cli/programs/installation.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/audit/log_files.h"
-#include "client/cli/common/configuration.h"
+#include "client/cli/programs/configuration.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

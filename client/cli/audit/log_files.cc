@@ -11,7 +11,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "client/cli/common/own_directory.h"
+#include "client/cli/programs/own_directory.h"
 #include "client/connection/fd.h"
 #include "policy/audit/chain.h"
 #include "policy/audit/sealed_line.h"

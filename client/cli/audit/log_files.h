@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/common/configuration.h"
+#include "client/cli/programs/configuration.h"
 #include "policy/base/result.h"
 
 /// The audit log's files, read where they are: only who may read them (root, or with --user you)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/cli/commands/commands.h"
-#include "client/cli/common/daemon_program.h"
+#include "client/cli/programs/daemon_program.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/stdio.h"

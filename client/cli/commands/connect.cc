@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "client/cli/bridge/control_channel.h"
+#include "client/cli/bridge/crash_pauses.h"
+#include "client/cli/bridge/daemon_return.h"
+#include "client/cli/bridge/session_journal.h"
+#include "client/cli/bridge/stream_pump.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/common/control_channel.h"
-#include "client/cli/common/crash_pauses.h"
-#include "client/cli/common/daemon_return.h"
-#include "client/cli/common/session_journal.h"
-#include "client/cli/common/stream_pump.h"
 #include "client/cli/status/failure_since.h"
 #include "client/cli/table/shared_options.h"
 #include "client/connection/rpc_text.h"

@@ -7,7 +7,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/admin_sockets.h"
-#include "client/cli/common/daemon_program.h"
+#include "client/cli/programs/daemon_program.h"
 #include "client/cli/table/shared_options.h"
 #include "client/connection/fd.h"
 #include "client/connection/unix_connect.h"

@@ -8,10 +8,10 @@
 #include <sstream>
 #include <utility>
 
-#include "client/cli/common/configuration.h"
-#include "client/cli/common/daemon_program.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 #include "client/cli/install/program_output.h"
+#include "client/cli/programs/configuration.h"
+#include "client/cli/programs/daemon_program.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/control_methods.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cli/common/daemon_program.h"
 #include "client/cli/install/program_output.h"
+#include "client/cli/programs/daemon_program.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 

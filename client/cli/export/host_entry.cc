@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/import/cell_toml.h"
+#include "client/cli/import/propose/cell_toml.h"
 
 namespace cellblock::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "client/cli/add/origin.h"
 #include "client/cli/common/context.h"
 #include "client/cli/host_files/host_entries.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 #include "client/cli/install/places.h"
 
 /// Which of cellblock's servers an entry of a host's file starts. Where there is a doubt the entry

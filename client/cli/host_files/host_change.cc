@@ -13,9 +13,9 @@
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
 #include "client/cli/host_files/host_text.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/machine_view.h"
-#include "client/cli/import/proposed_command.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/propose/proposed_command.h"
+#include "client/cli/import/read/declared_server.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 

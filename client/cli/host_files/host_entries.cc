@@ -10,9 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "client/cli/import/cell_toml.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
 
 namespace cellblock::cli {
 namespace {

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/common/own_directory.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/input_json.h"
+#include "client/cli/programs/own_directory.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
 #include "policy/encoding/sha256.h"

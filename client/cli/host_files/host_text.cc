@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "client/cli/host_files/host_entries.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/input_json.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

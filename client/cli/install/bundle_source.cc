@@ -4,8 +4,8 @@
 
 #include <iterator>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
 #include "policy/encoding/sha256.h"

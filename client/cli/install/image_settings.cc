@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "client/cli/common/program_start.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
+#include "client/cli/programs/program_start.h"
 
 namespace cellblock::cli {
 namespace {

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/common/program_start.h"
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/input_json.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/input_json.h"
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/npm_credentials.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

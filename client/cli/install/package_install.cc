@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/cell_toml.h"
+#include "client/cli/import/propose/cell_toml.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/install/private_daemon.h"
 #include "client/cli/terminal/terminal_text.h"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/install/registry_rules.h"

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "client/cli/common/daemon_program.h"
-#include "client/cli/common/program_start.h"
-#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/programs/daemon_program.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
 

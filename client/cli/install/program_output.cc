@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "client/cli/common/program_start.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
 

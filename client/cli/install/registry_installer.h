@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/cli/import/declared_server.h"
+#include "client/cli/import/read/declared_server.h"
 #include "client/cli/install/package_installer.h"
 #include "client/cli/install/registry_rules.h"
 #include "policy/base/result.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/named_ranges.h"
+#include "client/cli/import/read/named_ranges.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 
 /// Paths that a server could not reach: as its messages say, and which of them would be declared.
 namespace cellblock::cli {

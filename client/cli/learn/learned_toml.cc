@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "client/cli/import/cell_toml.h"
+#include "client/cli/import/propose/cell_toml.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "client/cli/common/argument_pointers.h"
+#include "client/cli/programs/argument_pointers.h"
 
 namespace cellblock::cli {
 namespace {

@@ -14,9 +14,9 @@
 #include "client/cli/host_files/host_change.h"
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
-#include "client/cli/import/declared_server.h"
-#include "client/cli/import/input_json.h"
-#include "client/cli/import/proposed_command.h"
+#include "client/cli/import/propose/proposed_command.h"
+#include "client/cli/import/read/declared_server.h"
+#include "client/cli/import/read/input_json.h"
 
 namespace cellblock::cli {
 namespace {

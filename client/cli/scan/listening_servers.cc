@@ -16,7 +16,7 @@
 #include <optional>
 #include <sstream>
 
-#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/connection/fd.h"
 #include "policy/mcp/protocol_words.h"
 

@@ -11,10 +11,10 @@
 #include <set>
 #include <string_view>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/container_run.h"
-#include "client/cli/import/package_run.h"
-#include "client/cli/import/proposed_command.h"
+#include "client/cli/import/propose/proposed_command.h"
+#include "client/cli/import/read/bounded_file.h"
+#include "client/cli/import/read/container_run.h"
+#include "client/cli/import/read/package_run.h"
 
 namespace cellblock::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/scan/scan_text.h"
 #include "client/connection/fd.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "client/cli/import/proposed_command.h"
-#include "client/cli/import/secret_guess.h"
+#include "client/cli/import/propose/proposed_command.h"
+#include "client/cli/import/read/secret_guess.h"
 
 namespace cellblock::cli {
 

@@ -12,7 +12,7 @@
 #include "client/cli/host_files/host_change.h"
 #include "client/cli/host_files/host_entries.h"
 #include "client/cli/host_files/host_file.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

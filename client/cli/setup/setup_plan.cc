@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/cli/import/propose.h"
+#include "client/cli/import/propose/propose.h"
 #include "client/cli/terminal/exit_code.h"
 #include "client/cli/terminal/terminal_text.h"
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "client/cli/common/program_start.h"
 #include "client/cli/install/program_output.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {

@@ -14,7 +14,7 @@
 #include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
-#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/terminal/style.h"
 #include "client/cli/tools/tools.h"
 #include "policy/audit/log_verifier.h"

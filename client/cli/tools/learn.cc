@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/bounded_file.h"
-#include "client/cli/import/machine_view.h"
+#include "client/cli/import/propose/machine_view.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/learn/learned_toml.h"
 #include "client/cli/learn/session_command.h"
 #include "client/cli/learn/watched_server.h"

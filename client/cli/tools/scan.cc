@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/import/bounded_file.h"
+#include "client/cli/import/read/bounded_file.h"
 #include "client/cli/scan/configured_servers.h"
 #include "client/cli/scan/listening_servers.h"
 #include "client/cli/scan/running_servers.h"

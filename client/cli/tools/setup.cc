@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "client/cli/add/added_files.h"
-#include "client/cli/common/installation.h"
-#include "client/cli/common/program_start.h"
 #include "client/cli/common/prompt.h"
 #include "client/cli/install/places.h"
+#include "client/cli/programs/installation.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/setup/host_servers.h"
 #include "client/cli/setup/setup_plan.h"
 #include "client/cli/setup/user_service.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "client/cli/common/admin_sockets.h"
-#include "client/cli/common/installation.h"
-#include "client/cli/common/program_start.h"
 #include "client/cli/common/prompt.h"
+#include "client/cli/programs/installation.h"
+#include "client/cli/programs/program_start.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/tools/tools.h"
 #include "client/cli/ui/page_server.h"

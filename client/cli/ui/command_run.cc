@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "client/cli/common/program_start.h"
+#include "client/cli/programs/program_start.h"
 #include "client/connection/fd.h"
 
 namespace cellblock::cli::ui {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cli/common/installation_status.h"
+#include "client/cli/programs/installation_status.h"
 #include "client/cli/status/machine_status.h"
 #include "policy/base/result.h"
 #include "policy/mcp/control_methods.h"

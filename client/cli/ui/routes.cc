@@ -169,6 +169,10 @@ MaybeWords follow_audit(const Given& given) {
   return words;
 }
 
+MaybeWords explain_error(const Given& given) {
+  return is_word(given["code"]) ? MaybeWords({"errors", given["code"]}) : std::nullopt;
+}
+
 MaybeWords verify(const Given& /*given*/) { return Words{"audit", "verify"}; }
 
 struct CommandRow {
@@ -186,6 +190,7 @@ constexpr std::array command_rows{
     CommandRow{"/api/decide", Kind::changes, decide},
     CommandRow{"/api/definitions", Kind::reads, definitions},
     CommandRow{"/api/denied", Kind::reads, denied},
+    CommandRow{"/api/errors", Kind::reads, explain_error},
     CommandRow{"/api/explain", Kind::reads, explain},
     CommandRow{"/api/logs", Kind::follows, logs},
     CommandRow{"/api/reload", Kind::changes, reload},

@@ -25,14 +25,14 @@
 #include <optional>
 
 #include "policy/failures/errno_and_signal_names.h"
-#include "supervisor/daemon/load/accounts.h"
+#include "supervisor/daemon/identity/accounts.h"
+#include "supervisor/daemon/identity/id_map.h"
+#include "supervisor/daemon/identity/id_mapped_tree.h"
 #include "supervisor/daemon/load/cgroup_search.h"
 #include "supervisor/daemon/load/config_files.h"
-#include "supervisor/daemon/load/forked_work.h"
 #include "supervisor/daemon/load/host_facts.h"
-#include "supervisor/daemon/load/id_map.h"
-#include "supervisor/daemon/load/id_mapped_tree.h"
-#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/process/forked_work.h"
+#include "supervisor/daemon/process/wipe.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -25,10 +25,10 @@
 #include "supervisor/daemon/load/cgroup_search.h"
 #include "supervisor/daemon/load/disks.h"
 #include "supervisor/daemon/load/host_facts.h"
-#include "supervisor/daemon/load/privileges.h"
 #include "supervisor/daemon/load/secret_files.h"
 #include "supervisor/daemon/load/source_facts.h"
 #include "supervisor/daemon/load/trusted_path.h"
+#include "supervisor/daemon/process/privileges.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock {

@@ -17,11 +17,11 @@
 #include "policy/base/printable.h"
 #include "policy/base/units.h"
 #include "policy/config/server_list.h"
-#include "supervisor/daemon/load/accounts.h"
-#include "supervisor/daemon/load/capture.h"
+#include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/secret_files.h"
-#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/process/capture.h"
+#include "supervisor/daemon/process/wipe.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -16,7 +16,7 @@
 #include "policy/encoding/sha256.h"
 #include "policy/redaction/secret_marks.h"
 #include "supervisor/daemon/load/trusted_path.h"
-#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/process/wipe.h"
 
 namespace cellblock {
 namespace {

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/load/accounts.h"
-#include "supervisor/daemon/load/forked_work.h"
-#include "supervisor/daemon/load/id_map.h"
-#include "supervisor/daemon/load/id_mapped_tree.h"
-#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/identity/accounts.h"
+#include "supervisor/daemon/identity/id_map.h"
+#include "supervisor/daemon/identity/id_mapped_tree.h"
 #include "supervisor/daemon/load/trusted_path.h"
+#include "supervisor/daemon/process/forked_work.h"
+#include "supervisor/daemon/process/privileges.h"
 #include "supervisor/os/fork_without_handlers.h"
 #include "supervisor/os/sys.h"
 

@@ -13,9 +13,9 @@
 #include <variant>
 
 #include "policy/config/stop_time.h"
+#include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/explain_reload.h"
-#include "supervisor/daemon/run/gateway_link.h"
 #include "supervisor/daemon/run/refusal.h"
 #include "supervisor/daemon/run/service_status.h"
 

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/run/daemon.h"
-#include "supervisor/daemon/run/gateway_link.h"
 #include "supervisor/daemon/run/refusal.h"
 
 namespace cellblock::daemon {

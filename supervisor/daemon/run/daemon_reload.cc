@@ -12,7 +12,7 @@
 #include "policy/config/config_bytes.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
-#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"

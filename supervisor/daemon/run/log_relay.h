@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "supervisor/daemon/load/readable_fd.h"
+#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/run/log_lines.h"
 #include "supervisor/ipc/log_wire.h"
 #include "supervisor/os/sys.h"

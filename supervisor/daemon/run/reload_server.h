@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "supervisor/daemon/load/readable_fd.h"
-#include "supervisor/daemon/start/reload_protocol.h"
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/reload/reload_protocol.h"
 
 namespace cellblock::daemon {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "policy/config/config_bytes.h"
-#include "supervisor/daemon/load/privileges.h"
 #include "supervisor/daemon/load/secret_commands.h"
 #include "supervisor/daemon/load/secret_files.h"
-#include "supervisor/daemon/load/wipe.h"
+#include "supervisor/daemon/process/privileges.h"
+#include "supervisor/daemon/process/wipe.h"
 #include "supervisor/daemon/report/check_report.h"
 
 namespace cellblock::daemon {

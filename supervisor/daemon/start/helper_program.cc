@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "policy/base/build_id.h"
-#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/process/spawn.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {

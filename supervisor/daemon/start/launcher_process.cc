@@ -14,9 +14,9 @@
 #include <csignal>
 #include <utility>
 
-#include "supervisor/daemon/load/children.h"
-#include "supervisor/daemon/load/forked_work.h"
-#include "supervisor/daemon/load/spawn.h"
+#include "supervisor/daemon/process/children.h"
+#include "supervisor/daemon/process/forked_work.h"
+#include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/os/fork_without_handlers.h"
 #include "supervisor/os/sys.h"

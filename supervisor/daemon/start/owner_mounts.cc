@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "policy/config/id_table.h"
-#include "supervisor/daemon/load/forked_work.h"
-#include "supervisor/daemon/load/id_mapped_tree.h"
-#include "supervisor/daemon/load/privileges.h"
+#include "supervisor/daemon/identity/id_mapped_tree.h"
+#include "supervisor/daemon/process/forked_work.h"
+#include "supervisor/daemon/process/privileges.h"
 
 namespace cellblock::daemon {
 namespace {

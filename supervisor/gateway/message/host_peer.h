@@ -24,7 +24,7 @@ struct Peer {
   std::string_view token;         ///< its name, with http_token; lives as long as the configuration
   std::uint32_t token_index = 0;  ///< with http_token: in HttpListen::tokens
   /// Came through an administrators' socket: uid is an administrator's, who is not this gateway's
-  /// user but rootless (daemon/run/admin_sockets.h). Asks cellblock's own requests, and says no
+  /// user but rootless (daemon/sockets/admin_sockets.h). Asks cellblock's own requests, and says no
   /// MCP.
   bool is_admin = false;
 };

@@ -5,6 +5,7 @@ import { block, button, bytes, byId, doing, element, facts, fill, list, askFor, 
 import { change, follow, read } from './server.mjs';
 
 const cards = new Map();
+const onPurpose = ['stopped', 'idle', 'evicted', 'ordinary_exit'];
 const samplesKept = 120; // four minutes of them
 const logKept = 500;
 const topics = { runs: 'Runs', files: 'Files', network: 'Network', system_calls: 'System calls', variables: 'Variables', secrets: 'Secrets',
@@ -51,11 +52,12 @@ class Card {
     this.asks = element('div', {});
     this.plots = element('div', { class: 'plots' });
     this.samples = [];
+    this.remedy = part('What that means, and what mends it', (body) => this.#remedy(body));
     this.actions = element('div', { class: 'actions' }, this.who,
       button('Restart', () => this.#ask('restart', 'Restart', 'The next call starts a fresh cell.'), '', `Restart ${name}`),
       button('Stop', () => this.#ask('stop', 'Stop', 'Calls in flight fail; the next session starts a cell again.'), 'danger', `Stop ${name}`));
     this.element = element('article', { class: 'card', 'aria-label': name },
-      element('div', { class: 'head' }, element('h3', {}, visible(name)), this.state, this.actions), this.asks, this.told, this.plots,
+      element('div', { class: 'head' }, element('h3', {}, visible(name)), this.state, this.actions), this.asks, this.told, this.remedy, this.plots,
       part('What its cell may see and do', (body) => this.#explain(body)),
       part('Tools, and the rule that decides about each', (body) => this.#tools(body)),
       part('Log', (body, signal) => this.#log(body, signal)));
@@ -66,6 +68,11 @@ class Card {
   #ask(path, word, what) {
     fill(this.asks, askFor(`${word} the cells of ${this.name}? ${what}`, word, () => act(`/api/${path}`, { server: this.name, uid: this.uid }, `${word}: done for ${this.name}.`)));
     this.asks.querySelector('button').focus();
+  }
+
+  async #remedy(body) {
+    const { json, why } = await read('/api/errors', { code: this.verdict });
+    fill(body, json?.text ? block(json.text) : element('p', { class: 'failure' }, visible(why)));
   }
 
   async #explain(body) {
@@ -149,12 +156,14 @@ class Card {
 
   #troubles(server) {
     const end = server.last_end;
-    const isFailure = end && !['host_closed', 'stopped', 'idle', 'shutting_down', 'clean_exit'].includes(end.verdict) && server.state !== 'ready';
+    const isFailure = end && !onPurpose.includes(end.verdict);
+    this.verdict = isFailure ? end.verdict : '';
+    this.remedy.hidden = !isFailure;
     const withheld = server.pins?.withheld ?? 0;
     return [
       server.broken && element('p', { class: 'failure' }, visible(`Left out: ${typeof server.broken === 'string' ? server.broken : JSON.stringify(server.broken)}`)),
       isFailure && element('div', { class: 'failure' }, element('p', {}, element('strong', {}, visible(end.verdict)), ' ', visible(end.cause), ' ', element('span', { class: 'faint' }, time(end.at_ms))),
-        end.stderr?.length > 0 && block(end.stderr.join('\n')), element('p', { class: 'faint' }, 'What it means and what mends it: ', element('code', {}, `cellblock errors ${end.verdict}`))),
+        end.stderr?.length > 0 && block(end.stderr.join('\n'))),
       server.catalogue?.failed && element('p', { class: 'failure' }, visible(`Its lists could not be had: ${server.catalogue.failed}`)),
       withheld > 0 && element('p', { class: 'weakening' }, `${counted(withheld, 'definition')} withheld: `, element('a', { href: '#decisions' }, 'decide about them')),
     ];

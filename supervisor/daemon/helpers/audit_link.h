@@ -1,0 +1,85 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "policy/config/config.h"
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/start/state_files.h"
+#include "supervisor/ipc/wire.h"
+#include "supervisor/os/sys.h"
+
+namespace cellblock::daemon {
+
+/// Keeps an audit writer running: starts it through the launcher, and again, later and later, after
+/// it died; gives it the next file when one is full. The files stay open here, because nobody could
+/// open them again. Only here are they emptied: the writer can append and nothing else.
+class AuditLink {
+ public:
+  using Ask = std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)>;
+
+  /// `rules` outlives it.
+  AuditLink(boost::asio::io_context& loop, const AuditRules& rules, AuditFiles files,
+            Ask ask_launcher);
+
+  Result<void> start();
+  // The launcher's reports.
+  void started();
+  void ended();
+
+  /// The rules have changed: what a writer goes by is told to this one.
+  Result<void> reconfigure();
+
+  /// Closes the control socket: the writer writes what is left and ends. ended() is not to be
+  /// called for that end.
+  void finish() { control_.reset(); }
+
+  bool running() const { return running_; }
+
+  /// When the oldest line was written, in Unix time; 0: not known.
+  std::int64_t oldest() const;
+  /// Called when that has changed.
+  std::function<void(std::int64_t)> on_oldest;
+  /// Of that user's last gateway: the name that its lines have.
+  std::uint64_t gateway_name(std::uint32_t uid) const;
+
+  /// That user has a gateway which has recorded nothing yet.
+  Result<void> name_gateway(std::uint32_t uid);
+  /// Hands the writer the reading end of that user's audit channel. An error: without it the
+  /// channel is dead, and the gateway refuses calls until it is given a new one.
+  Result<void> add_source(std::uint32_t uid, Fd reading_end);
+  /// Likewise of the supervisor's own channel (supervisor_audit_queue.h).
+  Result<void> add_own_source(Fd reading_end);
+
+ private:
+  Result<void> add_source(wire::AuditOrders kind, std::uint32_t uid, std::uint64_t name,
+                          const Fd& reading_end);
+  wire::AuditOrder order(wire::AuditOrders kind) const;
+  void start_again_later();
+  void hear();
+  Result<void> go_on_in_next_file();
+  void look_at_reach();
+
+  boost::asio::io_context& loop_;
+  const AuditRules& rules_;
+  Ask ask_;
+  AuditFiles files_;
+  /// Of the rules that this writer was told: it may ask for a file by either before it has read.
+  std::uint64_t full_from_ = 0;
+  std::size_t former_;  ///< the file that was written before the current one
+  std::unique_ptr<ReadableFd> control_;
+  std::map<std::uint32_t, std::uint64_t> gateways_;  ///< each user's last one
+  std::uint64_t own_name_ = 0;                       ///< likewise; 0: none yet
+  std::int64_t warned_ = 0;  ///< when it was last told that the log reaches back too little
+  bool running_ = false;
+  std::chrono::milliseconds delay_;
+  std::chrono::steady_clock::time_point started_at_;
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "policy/base/server_set.h"
+#include "policy/config/config.h"
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/sockets/peer_credentials.h"
+#include "supervisor/ipc/wire.h"
+
+/// The supervisor with one gateway: the request that starts it, and the socket to it.
+namespace cellblock::daemon {
+
+/// start_gateway, with the user's name where some server's `env` asks for it. Blocks then, as the
+/// host's name services do.
+wire::SupervisorRequest gateway_request(std::uint32_t uid, const ServerSet& servers,
+                                        const Config& config);
+
+/// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
+/// Closing it purges what the gateway sent and nobody read, descriptors included, whose last close
+/// may block (connection_closer.h). The gateway cannot have sent any: its filter has sendmsg for
+/// the launcher's channel alone. What we sent and it did not read is dropped by its own end.
+class GatewayLink {
+ public:
+  struct Events {
+    std::function<void(std::uint32_t connection)> session_closed;
+    std::function<void()> gone;
+    std::function<void(const Error& why)> broken;  ///< it sent something that is not SessionClosed
+  };
+
+  GatewayLink(boost::asio::io_context& loop, std::uint32_t uid, Fd socket, Events events);
+
+  /// EAGAIN when the gateway does not read; EPIPE or ECONNRESET when it has ended. Nothing blocks.
+  SysResult<void> hand_over(std::uint32_t connection, const Peer& peer, int socket) const;
+  SysResult<void> renew_audit_channel(int socket) const;
+  /// From here it goes by this one.
+  SysResult<void> reconfigure(int sealed_config) const;
+
+ private:
+  void read_one();
+
+  std::uint32_t uid_;
+  Events events_;
+  ReadableFd watch_;
+};
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "policy/config/config.h"
+#include "policy/failures/end_verdict.h"
+#include "supervisor/daemon/activation/http_sockets.h"
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/sockets/listener.h"
+#include "supervisor/daemon/sockets/peer_credentials.h"
+#include "supervisor/ipc/wire.h"
+
+namespace cellblock::daemon {
+
+/// The supervisor's side of cellblock-http: keeps it running, brings it the hosts of the Unix
+/// socket, and opens sessions for it: as a configured token's user, or as a host that is connected,
+/// and as nobody else. No byte of HTTP is read here. One thread.
+class HttpHost {
+ public:
+  struct Around {
+    std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)> ask_launcher;
+    /// A new connection on behalf of that user; the end for cellblock-http.
+    std::function<Result<Fd>(const Peer&)> open_session;
+    /// Connections of that user are not closed: he gets no other.
+    std::function<bool(std::uint32_t uid)> is_stuck;
+    /// Closes it where that may take its time (connection_closer.h).
+    std::function<void(Fd)> close_later;
+    /// So many requests from there had a bearer token that nobody has. An address, or of several.
+    std::function<void(const std::string& from, std::uint32_t count)> wrong_token;
+  };
+
+  struct Patience {
+    std::chrono::milliseconds to_read{10'000};  ///< what it was told, without any of it being read
+    std::chrono::milliseconds to_end{3'000};    ///< once its channel has ended; then it is killed
+  };
+
+  /// `config` outlives it and has [listen.http].
+  HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets, Around around,
+           Patience patience);
+  HttpHost(boost::asio::io_context& loop, const Config& config, HttpSockets sockets, Around around)
+      : HttpHost(loop, config, std::move(sockets), std::move(around), Patience{}) {}
+  ~HttpHost();
+  HttpHost(HttpHost&&) = delete;
+  HttpHost& operator=(HttpHost&&) = delete;
+
+  /// Asks the launcher for cellblock-http.
+  Result<void> start();
+  // The launcher's reports.
+  void started();
+  void ended(const CellFacts& facts);
+
+  /// From here hosts can come to the Unix socket.
+  Result<void> listen();
+  /// Nobody new; cellblock-http ends when it has answered.
+  void finish();
+  /// The configuration has changed: cellblock-http is told it too.
+  void reconfigure(const Fd& sealed);
+  /// There is room for burials again.
+  void go_on();
+  void hold();
+
+ private:
+  struct Guest {
+    Fd socket;  ///< kept until the helper is done with it, so that its close is not the last one
+    Peer peer;
+  };
+
+  /// A record that found no room in the channel. Nobody is let in and nothing is read meanwhile,
+  /// so that what waits is bounded by what was begun.
+  struct Untold {
+    wire::HttpAnswer answer;
+    Fd attached;  ///< of `opened` and `config`
+  };
+
+  void on_connection(Fd socket);
+  std::string refusal_for(const Result<Peer>& peer) const;
+  void bring(Fd socket, Peer peer);
+  void tell(const wire::HttpAnswer& answer, Fd attached = {});
+  void tell_what_waits();
+  SysResult<void> send(const Untold& untold) const;
+  void wait_for_room(int why);
+  void update_intake();
+  void read_one();
+  void obey(const wire::HttpRequest& request);
+  void open_for(const wire::HttpRequest& request, const Peer& peer);
+  void open_for_token(const wire::HttpRequest& request);
+  void let_go(std::uint32_t number);
+  void refuse(std::uint32_t request);
+  void break_off(const char* why);
+  void kill_if_it_stays();
+  void start_again_later();
+
+  boost::asio::io_context& loop_;
+  const Config& config_;
+  Around around_;
+  HttpSockets sockets_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<ReadableFd> channel_;
+  std::map<std::uint32_t, Guest> guests_;  ///< at most HttpListen::max_connections
+  std::uint32_t last_guest_ = 0;
+  std::deque<Untold> untold_;
+  Patience patience_;
+  bool held_ = false;    ///< no room for burials
+  bool broken_ = false;  ///< let go, and not yet ended
+  bool running_ = false;
+  bool finished_ = false;
+  std::chrono::milliseconds delay_;
+  std::chrono::steady_clock::time_point started_at_;
+  boost::asio::steady_timer timer_;
+  boost::asio::steady_timer retry_;
+  boost::asio::steady_timer deadline_;  ///< of the helper: to read, or to end
+};
+
+/// Tells different groups of one uid apart; the same for the same.
+std::uint64_t rights_of(const Peer& peer);
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/daemon/sockets/listener.h"
+#include "supervisor/daemon/start/kill_switch.h"
+
+/// Where administrators come in: sockets beside the daemon's own, each of which means one thing, so
+/// that nothing needs to be read to know who should read it. See docs/decisions/0028.
+namespace cellblock::daemon {
+
+class AdminSockets {
+ public:
+  /// All called with connections of anybody who may reach the sockets: who it is has to be asked.
+  struct Around {
+    std::function<void(std::uint32_t user, Fd)> at_door;
+    /// `<socket>.admin.disable` and `<socket>.admin.enable`: who stands there has said nothing yet.
+    std::function<void(AdminSwitch, Fd)> at_switch;
+    /// `<socket>.admin.reload`: for root, and rootless for the user himself.
+    std::function<void(Fd)> at_reload;
+    /// `<socket>.admin.status`: whoever comes is told what there is, and asked nothing.
+    std::function<void(Fd)> at_status;
+    std::function<void(Fd)> close_later;
+  };
+
+  /// Removes what an earlier daemon left, and opens the switches and that of the status. `listen`'s
+  /// socket is bound by us.
+  static Result<std::unique_ptr<AdminSockets>> make(boost::asio::io_context& loop,
+                                                    const Config& config, Around around);
+  ~AdminSockets();
+  AdminSockets(AdminSockets&&) = delete;
+  AdminSockets& operator=(AdminSockets&&) = delete;
+
+  /// `<socket>.admin.UID`: to that user's gateway. Nothing where it is open already.
+  Result<void> open(std::uint32_t user);
+  /// Whoever stands before it is still passed on, in this call. Nothing where there is none. Not
+  /// from inside its own at_door.
+  void close(std::uint32_t user);
+  void close_all();
+
+  /// Another configuration holds: with administrators besides root others reach the sockets too.
+  Result<void> reconfigure(const Config& config);
+
+  /// As Listener's.
+  void hold();
+  void go_on();
+
+ private:
+  struct AdminSocket {
+    BoundSocket file;
+    std::unique_ptr<Listener> listener;
+  };
+  using Sockets = std::map<std::string, AdminSocket>;  ///< by what follows `<socket>.admin.`
+
+  AdminSockets(boost::asio::io_context& loop, const Config& config, Around around);
+  Result<void> open(const std::string& name, std::uint32_t mode,
+                    Listener::OnConnection on_connection);
+  void close(Sockets::iterator socket);
+
+  boost::asio::io_context& loop_;
+  const std::string prefix_;  ///< `<socket>.admin.`
+  std::uint32_t mode_;
+  Around around_;
+  Sockets admin_sockets_;  ///< bounded by the gateways
+  bool held_ = false;
+};
+
+}  // namespace cellblock::daemon

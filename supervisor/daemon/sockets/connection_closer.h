@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/sockets/close_queue.h"
+
+/// Where accepted connections end. Where the kernel cannot refuse it (peer_options.h), any local
+/// user may queue a descriptor in his connection whose last close blocks, for as long as he likes.
+/// Whoever drops the connection's last copy purges its queue, so the supervisor never does:
+/// children that may block take the last copies with them, many at a time. See docs/decisions/0010
+/// and 0047.
+namespace cellblock::daemon {
+
+class ConnectionCloser {
+ public:
+  struct Events {
+    /// There is room again.
+    std::function<void()> room;
+    /// How many children are stuck has changed; `owner`: whose child has made it more, once.
+    std::function<void(std::size_t stuck, const ConnectionOwner* owner)> stuck;
+  };
+
+  /// Needs SIGCHLD blocked (adopt_children).
+  static Result<std::unique_ptr<ConnectionCloser>> make(boost::asio::io_context& loop,
+                                                        Events events);
+  /// What could not be buried stays open until the process exits, which does not linger either.
+  ~ConnectionCloser();
+  ConnectionCloser(ConnectionCloser&&) = delete;
+  ConnectionCloser& operator=(ConnectionCloser&&) = delete;
+
+  /// Closed soon: with the next 16 of the same owner, or after 50 ms.
+  void add(Fd connection, const ConnectionOwner& owner);
+
+  /// False while too much waits: whoever goes on accepting then lets a flood grow.
+  bool has_room() const { return !queue_.must_hold(); }
+  /// This user's connections are not closed: he gets no other session.
+  bool is_stuck(std::uint32_t user) const { return queue_.is_stuck(user); }
+
+  /// The last child takes all that waits. The children that are left, which nobody needs to wait
+  /// for.
+  std::vector<pid_t> finish();
+
+ private:
+  ConnectionCloser(boost::asio::io_context& loop, Fd child_ends, Pair line, Events events);
+  void close_later(CloseQueue::Size size);
+  bool close_later(CloseQueue::Batch& batch);
+  void tick_later();
+  void tick();
+  void reap();
+  void tell_room();
+  void tell_stuck(const ConnectionOwner* owner);
+
+  Events events_;
+  CloseQueue queue_;
+  Pair line_;  ///< for the next child
+  boost::asio::steady_timer timer_;
+  ReadableFd child_ends_;
+  std::size_t stuck_told_ = 0;
+  bool was_full_ = false;
+  bool timer_runs_ = false;
+  bool failure_said_ = false;  ///< since the last success
+};
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/daemon/start/kill_switch.h"
+
+namespace cellblock::daemon {
+
+/// Administrators who stand at a switch and have not said their line yet. The only words of a peer
+/// that the supervisor ever reads, and only of one whom the kernel has named as an administrator.
+/// (What root brings to reload_server.h is sealed, and no words.)
+class KillSwitchListener {
+ public:
+  struct Asker {
+    AdminSwitch which{};
+    std::uint32_t uid = 0;
+    std::int32_t pid = 0;
+  };
+  struct Around {
+    /// The reason as switch_reason() has it, or why there is none to be had.
+    std::function<void(const Asker&, Fd, Result<std::string>)> said;
+  };
+  static constexpr std::size_t most = 16;
+  static constexpr std::chrono::milliseconds default_patience{5'000};
+
+  KillSwitchListener(boost::asio::io_context& loop, Around around,
+                     std::chrono::milliseconds patience = default_patience);
+
+  void add(const Asker& asker, Fd socket);
+  /// Nobody is heard any more.
+  void close();
+
+ private:
+  struct Standing {
+    Asker asker;
+    Fd socket;
+    std::unique_ptr<ReadableFd> watch;  ///< of a copy: who closes the last one may block
+    std::unique_ptr<boost::asio::steady_timer> timer;
+    std::string line;
+  };
+
+  void read(std::uint64_t number);
+  void answer(std::uint64_t number, Result<std::string> said);
+
+  boost::asio::io_context& loop_;
+  Around around_;
+  const std::chrono::milliseconds patience_;
+  std::map<std::uint64_t, Standing> standing_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace cellblock::daemon
