@@ -110,6 +110,13 @@ describe('The server of the page', () => {
     assert.equal((await ask(page, { at: '/' })).status, 200);
   });
 
+  test('refuses a path without a name, and one where something is', () => {
+    const listen = (socket) => spawnSync(path.join(daemon.directory, 'bin', 'cellblock'), ['ui', '--no-open', '--listen', socket], { encoding: 'utf8', timeout: 20_000, env: { CELLBLOCK_SOCKET: daemon.socket } });
+    assert.match(listen('').stderr, /--listen: the path is empty/);
+    assert.match(listen(path.join(daemon.directory, 'cellblock.toml')).stderr, /something is there already/);
+    assert.match(listen(`/tmp/${'x'.repeat(200)}`).stderr, /the path is longer than 107 bytes/);
+  });
+
   test('serves at a Unix socket of its user alone, which is gone afterwards', async () => {
     const socket = path.join(daemon.directory, 'ui.sock');
     const forwarded = await Page.of(daemon, { args: ['--listen', socket] });
@@ -273,7 +280,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await picture('learn');
     await click('#refusals td button');
     await shows('Copied', '#said');
-    assert.match(await tab.evaluate(() => navigator.clipboard.readText()), /files\.example\.org/);
+    assert.match(await tab.evaluate(() => navigator.clipboard.readText()), /^network = "egress"\negress\.allow = \["files\.example\.org:443"\]$/, 'lines of TOML');
     await client.close();
   });
 
@@ -334,6 +341,16 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     assert.equal(await tab.$('#installation-actions button'), null);
     await click('a[href="#decisions"]');
     await shows('Only root and the users of daemon.admins decide');
+    await tab.evaluate(() => {
+      globalThis.troubles = [];
+      new MutationObserver(() => globalThis.troubles.push(document.querySelector('#trouble').textContent)).observe(document.querySelector('#trouble'), { childList: true });
+    });
+    const asRoot = (...words) => spawnSync(path.join(daemon.directory, 'bin', 'cellblock'), words, { env: { CELLBLOCK_SOCKET: daemon.socket } });
+    asRoot('disable', '--reason', 'a drill');
+    await shows('a drill', '#trouble');
+    assert.doesNotMatch((await tab.evaluate(() => globalThis.troubles)).join(), /closed the connection/);
+    asRoot('enable');
+    await tab.waitForSelector('#trouble', { hidden: true });
     await own.end();
   });
 });

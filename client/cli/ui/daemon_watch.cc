@@ -102,11 +102,20 @@ Json DaemonWatch::look() {
   return json;
 }
 
-client::Result<Json> DaemonWatch::own_status() {
-  if (!own_) own_ = CELLBLOCK_TRY(open(context_));
+client::Result<Json> DaemonWatch::ask_own() {
   auto status = asked(*own_, control_method::status);
   if (!status) own_.reset();
   return status;
+}
+
+// A connection that has ended does not say why. A new one is told, as that everything is off.
+client::Result<Json> DaemonWatch::own_status() {
+  if (own_) {
+    auto status = ask_own();
+    if (status || status.error().code != client::ErrorCode::disconnected) return status;
+  }
+  own_ = CELLBLOCK_TRY(open(context_));
+  return ask_own();
 }
 
 // Of an administrator of the system's: all that is declared, with what each user's gateway tells.

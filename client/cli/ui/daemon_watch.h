@@ -44,6 +44,7 @@ class DaemonWatch {
   void publish(std::string json);
 
   Json look();
+  client::Result<Json> ask_own();
   client::Result<Json> own_status();
   client::Result<Json> status_now();
   void look_at_users();

@@ -284,7 +284,12 @@ Result<Listener> listen_at(const std::string& path) {
   client::OwnedFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return fail(path + ": the path is too long");
+  // An empty one would be a name that the kernel makes up, without a file and its rights.
+  if (path.empty()) return fail("--listen: the path is empty");
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(fmt::format("--listen {}: the path is longer than {} bytes", path,
+                            sizeof address.sun_path - 1));
+  }
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const auto before = ::umask(S_IRWXG | S_IRWXO);
   const bool is_bound =
@@ -293,8 +298,11 @@ Result<Listener> listen_at(const std::string& path) {
   const int error = errno;
   ::umask(before);
   if (!is_bound || ::listen(socket.get(), backlog) != 0) {
-    return fail(
-        fmt::format("cannot listen at {}: {}", path, system_error(is_bound ? errno : error)));
+    const int why = is_bound ? errno : error;
+    return fail(fmt::format("cannot listen at {}: {}", path,
+                            why == EADDRINUSE
+                                ? "something is there already; remove it, or choose another path"
+                                : system_error(why)));
   }
   return Listener{std::move(socket), 0};
 }

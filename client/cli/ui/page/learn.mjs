@@ -10,8 +10,17 @@ const copied = (text, what) => button('Copy', doing(async () => {
   say('Copied.');
 }), '', `Copy ${what}`);
 
+// Only what is a line of TOML as it stands can be copied: "KEY = VALUE and KEY = VALUE (a note)"; other remedies are sentences.
+function remedy({ allow, what }) {
+  if (!allow) return element('span', { class: 'faint' }, 'nothing allows it');
+  const [, text, note] = /^(.*?)(?: \(([^()]*)\))?$/.exec(allow);
+  const lines = text.split(' and ');
+  if (!lines.every((line) => /^[a-z_.]+ = ("[^"]*"|\["[^"]*"\])$/.test(line))) return visible(allow);
+  return [block(lines.join('\n')), note && element('p', { class: 'faint' }, visible(note)), copied(lines.join('\n'), `what allows ${what}`)];
+}
+
 const row = (denial) => element('tr', {}, element('td', {}, visible(time(denial.at_ms))), element('td', {}, visible(denial.what)), element('td', {}, `${denial.count}`), element('td', {}, visible(denial.reason)),
-  element('td', {}, denial.allow ? [block(denial.allow), copied(denial.allow, `what allows ${denial.what}`)] : element('span', { class: 'faint' }, 'nothing allows it')));
+  element('td', {}, remedy(denial)));
 
 async function ofServer({ name, uid, user }) {
   const { json, why } = await read('/api/denied', { server: name, uid });

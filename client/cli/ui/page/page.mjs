@@ -36,7 +36,7 @@ function hear(news) {
   if (news.at_ms === undefined) return;
   const wasUnknown = last?.status === undefined;
   last = news;
-  showTrouble(news.error ? `${news.error.message} ${news.error.advice ?? ''}`.trim() : '');
+  showTrouble(news.error ? [news.error.message, news.error.advice].filter(Boolean).join('. ') : '');
   byId('whose').textContent = `${news.user}${news.status?.version ? `, cellblock ${news.status.version}` : ''}${news.status?.mode ? `, ${news.status.mode} mode` : ''}`;
   showServices(news);
   showDecisions(news);
