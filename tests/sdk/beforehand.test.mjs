@@ -62,3 +62,10 @@ test('What is no tool of a server, or too long a time, is refused', async () => 
   assert.match(await refusal(approve('next', 'nothing/push')), /nothing/);
   assert.match(await refusal(approve('next', 'mock/push', '--within', '25h')), /allowed: 1ms to 24h/);
 });
+
+test('A number that no call can have is refused as one, and not looked for among the servers', async () => {
+  for (const id of ['0', '1000.', '.3', '0x3', '1000.3.2', '99999999999999999999999']) {
+    assert.match(await refusal(approve('show', id)), /is no call and no definition: .*as UID\.NUMBER and SERVER\/NAME/, id);
+  }
+  assert.match(await refusal(approve('deny', 'mock')), /"mock" is no call, .*; a definition is not denied/);
+});

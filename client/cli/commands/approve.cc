@@ -325,19 +325,26 @@ client::Error misnamed(const std::string& id) {
                               id)};
 }
 
+// What begins otherwise was meant as a call's number.
+bool begins_as_server(std::string_view name) {
+  return !name.empty() && name.front() >= 'a' && name.front() <= 'z';
+}
+
 Exit decide_on_definition(const Context& context, const ApproveRequest& request) {
   const auto slash = request.id.find('/');
   const bool has_name = slash != std::string::npos;
   const PinRequest pins{.server = request.id.substr(0, slash),
                         .name = has_name ? request.id.substr(slash + 1) : std::string(),
                         .digest = request.digest};
-  if (pins.server.empty() || (has_name && pins.name.empty())) {
+  if (!begins_as_server(pins.server) || (has_name && pins.name.empty())) {
     return explain(context, misnamed(request.id));
   }
   if (request.word == "show") return show_withheld(context, pins);
   if (request.word == "deny") {
     return cannot(context,
-                  "a definition that nobody allows stays withheld: there is nothing to deny");
+                  fmt::format("\"{}\" is no call, as \"cellblock approve\" lists it; a definition "
+                              "is not denied: it stays withheld until it is allowed",
+                              request.id));
   }
   const auto mistake = request.digest.empty() ? std::string() : digest_mistake(request.digest);
   if (!mistake.empty()) {
