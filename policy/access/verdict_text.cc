@@ -80,7 +80,9 @@ std::string text_of(const AccessVerdict& verdict) {
   }
   switch (verdict.effect) {
     case Effect::allow:
-      return fmt::format("{} allows it", verdict.rule->name);
+      // Of the table "allow" the rule's name says nothing more.
+      return verdict.rule->name == "allow" ? "the table allow names it"
+                                           : fmt::format("{} allows it", verdict.rule->name);
     case Effect::ask:
       return fmt::format("this needs an approval ({})", verdict.rule->name);
     case Effect::deny:

@@ -67,6 +67,16 @@ rootless(publish, ({ place }) => {
     write('.cursor/mcp.json', hosts);
   });
 
+  test('A file of the user is checked and explained as the configuration of the user', async () => {
+    const file = write('draft.toml', '[server.made]\ncommand = ["/bin/true"]\nallow = { users = ["root"], tools = ["x"] }\n');
+    const checked = await place.cellblock('check', file);
+    assert.match(checked.out, /draft\.toml: usable, 1 server/);
+    assert.match(checked.err, /read as with --user/);
+    assert.equal((await place.cellblock('explain', 'made', '--config', file)).code, 0);
+    assert.match((await place.cellblock('--system', 'check', file)).out, /not usable/);
+    fs.rmSync(file);
+  });
+
   test('Without systemd it says how the daemon is started, and adds the servers all the same', async () => {
     write('.gemini/settings.json', 'no JSON');
     const done = await place.cellblock('setup', '--yes');

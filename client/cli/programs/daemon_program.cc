@@ -1,6 +1,7 @@
 #include "client/cli/programs/daemon_program.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,14 +33,24 @@ void say_which(const Context& context, const Configuration& found) {
   }
 }
 
+// A system's daemon accepts no file of an ordinary user, so such a file is that user's own.
+Mode mode_of_file(const Context& context, const std::string& path) {
+  struct stat status{};
+  const bool is_own =
+      ::geteuid() != 0 && ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+  if (context.mode != Mode::either || !is_own) return context.mode;
+  fmt::print(stderr, "cellblock: it is your own file, so it is read as with --user\n");
+  return Mode::user;
+}
+
 }  // namespace
 
-// With a path the mode is the one that was asked for, or the system's.
 std::vector<std::string> daemon_words(const Context& context, const std::string& path) {
   std::vector<std::string> words{own_installation().daemon};
   const auto found = configuration_of(context);
   if (path.empty()) say_which(context, found);
-  if ((path.empty() ? found.mode : context.mode) == Mode::user) words.emplace_back("--user");
+  const Mode mode = path.empty() ? found.mode : mode_of_file(context, path);
+  if (mode == Mode::user) words.emplace_back("--user");
   words.push_back("--config=" + (path.empty() ? found.path : path));
   return words;
 }
