@@ -41,6 +41,17 @@ inBothModes(publish, ({ registry, place }) => {
     assert.match(again.err, /is declared already/);
   });
 
+  test('Recipes that did not come along with the programs are missed aloud', async () => {
+    const recipes = path.join(place.directory, 'share/cellblock/recipes');
+    fs.renameSync(recipes, `${recipes}.away`);
+    try {
+      const added = await place.cellblock('add', 'without', '--yes', ...place.allowed, '--', 'npx', '-y', 'no-such-package');
+      assert.match(added.err, /recipes is not there: what known packages need/);
+    } finally {
+      fs.renameSync(`${recipes}.away`, recipes);
+    }
+  });
+
   test('A line behind `cellblock run --` reaches the server that was added with it', async () => {
     const files = await place.callThrough(['run', '--', 'npx', 'made', place.project], 'files');
     assert.match(textOf(files), /main\.js/);

@@ -121,3 +121,11 @@ test('Times are those of the zone with --local', async () => {
   const today = await audit('--since', 'today', '--local', '--json');
   assert.ok(sequences(today.out).length > 0);
 });
+
+test('A span that ends before it begins is refused, and one day is a span', async () => {
+  const turned = await audit('--since', '2026-11-22', '--until', '2026-11-21');
+  assert.equal(turned.code, 2);
+  assert.match(turned.err, /--until names a time before that of --since/);
+  assert.equal((await audit('--since', '2h', '--until', '1h')).code, 0);
+  assert.equal((await audit('--since', '2026-11-22T13', '--until', '2026-11-22')).code, 0);
+});

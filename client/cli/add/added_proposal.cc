@@ -90,6 +90,16 @@ Result<Recipe> read_recipe(const std::string& text) {
   return recipe;
 }
 
+std::string missing_recipes() {
+  const auto directory = own_installation().recipes;
+  std::error_code ignored;
+  if (fs::is_directory(directory, ignored)) return {};
+  return fmt::format(
+      "{} is not there: what known packages need (network, paths) is not filled in; "
+      "install cellblock with its data",
+      directory);
+}
+
 Result<std::optional<Recipe>> recipe_for(const std::string& package) {
   const auto path = fs::path(own_installation().recipes) / file_for(package);
   std::error_code ignored;

@@ -32,6 +32,9 @@ struct Recipe {
 /// The text of one file. An error names the key.
 Result<Recipe> read_recipe(const std::string& text);
 
+/// What is wrong where the recipes did not come along with the program; empty: they are there.
+std::string missing_recipes();
+
 /// None: nothing is known of it. Names are compared whole: a name that is nearly a known one gets
 /// nothing. An error: the file cannot be read.
 Result<std::optional<Recipe>> recipe_for(const std::string& package);

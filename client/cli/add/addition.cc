@@ -143,6 +143,9 @@ Result<Installed> install(const Work& work, InstallScripts scripts, const Packag
                           AddedServer& added) {
   const auto installer = CELLBLOCK_TRY(installer_for(run.package, added.private_addresses));
   Installed installed;
+  if (const auto missing = missing_recipes(); !missing.empty()) {
+    tell(work.context, safe_line(missing));
+  }
   installed.recipe = CELLBLOCK_TRY(known_recipe(run));
   CELLBLOCK_CHECK(refuse_missing_secrets(installed.recipe, added));
   const bool runs_scripts = installer.has_scripts && scripts == InstallScripts::run;

@@ -124,6 +124,10 @@ Result<AuditQuestion> question_of(const Words& words) {
   };
   question.since = CELLBLOCK_TRY(moment(since_time, MomentEdge::begin));
   question.until = CELLBLOCK_TRY(moment(until_time, MomentEdge::end));
+  // Until a day is until its end: only what is as long as it is compared.
+  if (!question.until.empty() && question.since.substr(0, question.until.size()) > question.until) {
+    return fail("--until names a time before that of --since: no line is in between");
+  }
   const auto user = words.text(about_user);
   if (!user.empty()) question.uid = CELLBLOCK_TRY(uid_searched(user));
   return question;

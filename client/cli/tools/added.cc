@@ -148,11 +148,11 @@ Exit run_remove(const Context& context, const Words& words) {
   const auto server = words.text(added_name);
   const bool clears = words.has(home_option);
   const bool asks = !words.has(without_question);
-  if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
   const auto known = origin_of(*places, server);
   if (!known) return cannot(context, known.error().text);
+  if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
   if (asks && !is_removal_meant(server, clears ? ", and what it kept in its home" : "")) {
     return cannot(context, "nothing was changed");
   }

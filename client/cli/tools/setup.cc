@@ -168,7 +168,7 @@ std::string obstacle_to_setup(const Context& context, bool agrees) {
            "--now cellblock.socket`, then `cellblock add` as root";
   }
   if (context.output == Output::json) {
-    return "it speaks with a person: each command that it runs has --json itself";
+    return "setup asks questions and has no --json; the commands that it runs have it";
   }
   if (client::user_socket_path().empty()) {
     return "XDG_RUNTIME_DIR is not set, so there is no place for your socket: log in by a session, "

@@ -17,7 +17,7 @@ class Call {
     this.body = element('div', {}, element('p', { class: 'faint' }, 'Loading …'));
     this.buttons = element('div', { class: 'actions' });
     this.element = element('article', { class: 'card', 'aria-label': `Call ${call.id}` },
-      element('div', { class: 'head' }, element('h3', {}, visible(`${call.server}: ${call.name}`)), this.left, this.buttons), this.body);
+      element('div', { class: 'head' }, element('h3', {}, visible(`${call.server}: ${call.name}`)), this.left, element('span', { class: 'faint' }, call.id), this.buttons), this.body);
     this.update(call);
     this.#load();
   }
@@ -33,7 +33,7 @@ class Call {
   async #load() {
     const { json, why } = await read('/api/call', { id: this.id }).catch((failure) => ({ why: failure.message }));
     if (!json || json.error) return fill(this.body, element('p', { class: 'failure' }, visible(why)));
-    fill(this.body, facts([['ID', this.id], ['Call', json.method], ['User', this.user], ['Rule that asks', json.rule], ['Session', `${json.session}, cell ${json.cell}`],
+    fill(this.body, facts([['Call', json.method], ['User', this.user], ['Rule that asks', json.rule], ['Session', `${json.session}, cell ${json.cell}`],
       ['Asked for', json.times > 1 ? `${json.times} times` : undefined], ['Digest', element('code', {}, json.digest)]]),
     element('h4', {}, 'What the server will get'), block(escapedJson(json.params), { class: 'params' }),
     element('p', { class: 'faint' }, 'Whatever is not plain ASCII is written as \\u and its number.'));
