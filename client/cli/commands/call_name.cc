@@ -13,9 +13,8 @@ std::string text_of(const CallName& name) { return fmt::format("{}.{}", name.uid
 
 std::optional<std::uint64_t> call_number(std::string_view text) {
   std::uint64_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  const bool is_whole = error == std::errc{} && end == last;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
   return is_whole && number != 0 ? std::optional(number) : std::nullopt;
 }
 
@@ -38,6 +37,7 @@ client::Result<CallName> only_one(std::uint64_t number, const std::vector<CallNa
   if (waiting.size() == 1) return waiting.front();
   if (waiting.empty()) return std::unexpected(none_waits(std::to_string(number)));
   std::vector<std::string> names;
+  names.reserve(waiting.size());
   for (const CallName& one : waiting) names.push_back(text_of(one));
   return std::unexpected(client::Error{
       .code = client::ErrorCode::invalid_argument,

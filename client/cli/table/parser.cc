@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -301,19 +302,24 @@ CommandLine parsed(CLI::App& app, const Command& program, const Command* only,
   return line;
 }
 
+// Hosts start `cellblock connect` again and again, and to declare all commands takes longer than to
+// start the program. nullopt: a mistake, or a call for help, which need them all.
+std::optional<CommandLine> line_of_named(const Command& program, std::span<char* const> arguments) {
+  const Command* const only = named_first(program, arguments);
+  if (only == nullptr) return std::nullopt;
+  try {
+    CLI::App app;
+    return parsed(app, program, only, arguments);
+  } catch (const CLI::ParseError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::expected<CommandLine, Exit> read_command_line(const Command& program,
                                                    std::span<char* const> arguments) {
-  // Hosts start `cellblock connect` again and again, and to declare all commands takes longer than
-  // to start the program. Only a mistake, or a call for help, needs them all.
-  if (const Command* only = named_first(program, arguments)) {
-    try {
-      CLI::App app;
-      return parsed(app, program, only, arguments);
-    } catch (const CLI::ParseError&) {
-    }
-  }
+  if (auto line = line_of_named(program, arguments)) return *std::move(line);
   CLI::App app;
   try {
     return parsed(app, program, nullptr, arguments);
