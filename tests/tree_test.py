@@ -108,8 +108,7 @@ MACHINES = [
     "supervisor/daemon/identity/subordinate_ids", "supervisor/daemon/run/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
-    "supervisor/launcher/prepare/group_files", "supervisor/launcher/prepare/cell_identity",
-    "supervisor/launcher/child/landlock_ruleset", "supervisor/launcher/run/denial_counts",
+    "supervisor/launcher/prepare/group_files", "supervisor/launcher/child/landlock_ruleset",
     "supervisor/seccomp/denied_call_errno", "supervisor/launcher/child/root_plan", "supervisor/probe/expected",
     "supervisor/probe/mcp_server",
 ]
@@ -313,6 +312,14 @@ class Folders(unittest.TestCase):
             for other in used:
                 with self.subTest(folder=folder, includes=other):
                     self.assertIn(target_of(other), reachable)
+
+    def test_a_folder_links_no_folder_that_it_does_not_include(self):
+        for folder in self.units:
+            target = target_of(folder)
+            used = {target_of(other) for other in self.edges.get(folder, ())}
+            folders = (self.public[target] | self.private[target]) & set(map(target_of, self.units))
+            with self.subTest(folder=folder):
+                self.assertEqual(folders - used, set())
 
     def test_a_folder_links_the_libraries_whose_headers_it_includes(self):
         for name in sources():
@@ -605,6 +612,17 @@ class Links(unittest.TestCase):
                 with self.subTest(source=name, named=file):
                     self.assertTrue("/" + file in ends or file in OUTSIDE_FILES)
         self.assertGreater(checked, 30)
+
+    def test_every_source_that_coverage_of_a_fuzz_target_counts_is_there(self):
+        targets = [name.rsplit("/", 1)[-1].removesuffix("_fuzz.cc") for name in tracked()
+                   if name.startswith("tests/fuzz/") and name.endswith("_fuzz.cc")]
+        self.assertGreater(len(targets), 10)
+        for target in targets:
+            told = subprocess.run(["tests/fuzz/coverage.sh", "--sources", target], cwd=ROOT, capture_output=True,
+                                  text=True)
+            with self.subTest(target=target):
+                self.assertEqual(told.returncode, 0, told.stderr)
+                self.assertEqual([file for file in told.stdout.split() if not (ROOT / file).is_file()], [])
 
 
 class Packages(unittest.TestCase):

@@ -1,16 +1,12 @@
 #!/bin/bash
 # How much of the code that each fuzz target is about its corpus reaches, as a table.
 #   usage: tests/fuzz/coverage.sh BUILD_DIRECTORY [TARGET...]
+#          tests/fuzz/coverage.sh --sources TARGET        (prints what the target is about)
 # BUILD_DIRECTORY: of the preset fuzz-coverage, with the target `fuzzers` built. TARGET: a name
 # without "_fuzz"; none: all. llvm-cov-19 and llvm-profdata-19 are of the package llvm-19. Only what
 # tests/fuzz/corpus has is run.
 set -euo pipefail
 [ $# -ge 1 ] || { echo "usage: $0 BUILD_DIRECTORY [TARGET...]" >&2; exit 2; }
-build=$(cd "$1" && pwd)
-shift
-cd "$(dirname "$0")/../.."
-work=$build/coverage
-mkdir -p "$work"
 
 # The sources that a target is about: what reads, judges or writes its input.
 sources_of() {
@@ -42,6 +38,16 @@ sources_of() {
     *) echo "no sources are named for $1 in $0" >&2; return 1 ;;
   esac
 }
+
+if [ "$1" = --sources ]; then
+  sources_of "$2"
+  exit
+fi
+build=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")/../.."
+work=$build/coverage
+mkdir -p "$work"
 
 names=("$@")
 if [ ${#names[@]} = 0 ]; then
