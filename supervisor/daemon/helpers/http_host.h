@@ -64,7 +64,7 @@ class HttpHost {
   void finish();
   /// The configuration has changed: cellblock-http is told it too.
   void reconfigure(const Fd& sealed);
-  /// There is room for burials again.
+  /// There is room for deferred closes again.
   void go_on();
   void hold();
 
@@ -109,7 +109,7 @@ class HttpHost {
   std::uint32_t last_guest_ = 0;
   std::deque<Untold> untold_;
   Patience patience_;
-  bool held_ = false;    ///< no room for burials
+  bool held_ = false;    ///< no room for deferred closes
   bool broken_ = false;  ///< let go, and not yet ended
   bool running_ = false;
   bool finished_ = false;

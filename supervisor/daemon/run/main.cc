@@ -17,8 +17,7 @@
 #include "policy/syscalls/syscall_groups.h"
 #include "supervisor/daemon/activation/activated_socket.h"
 #include "supervisor/daemon/activation/http_sockets.h"
-#include "supervisor/daemon/activation/service_environment.h"
-#include "supervisor/daemon/activation/service_notify.h"
+#include "supervisor/daemon/activation/service_manager.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/identity/id_mapped_tree.h"
@@ -211,7 +210,7 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  KillSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
+  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
@@ -242,7 +241,7 @@ Result<void> run(const Options& options) {
   Result<void> served;
   std::vector<pid_t> closing;
   {
-    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(kill_switch));
     daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));

@@ -19,7 +19,7 @@ class AdminSockets {
  public:
   /// All called with connections of anybody who may reach the sockets: who it is has to be asked.
   struct Around {
-    std::function<void(std::uint32_t user, Fd)> at_door;
+    std::function<void(std::uint32_t user, Fd)> at_user;
     /// `<socket>.admin.disable` and `<socket>.admin.enable`: who stands there has said nothing yet.
     std::function<void(AdminSwitch, Fd)> at_switch;
     /// `<socket>.admin.reload`: for root, and rootless for the user himself.
@@ -40,7 +40,7 @@ class AdminSockets {
   /// `<socket>.admin.UID`: to that user's gateway. Nothing where it is open already.
   Result<void> open(std::uint32_t user);
   /// Whoever stands before it is still passed on, in this call. Nothing where there is none. Not
-  /// from inside its own at_door.
+  /// from inside its own at_user.
   void close(std::uint32_t user);
   void close_all();
 

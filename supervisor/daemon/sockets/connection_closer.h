@@ -30,7 +30,7 @@ class ConnectionCloser {
   /// Needs SIGCHLD blocked (adopt_children).
   static Result<std::unique_ptr<ConnectionCloser>> make(boost::asio::io_context& loop,
                                                         Events events);
-  /// What could not be buried stays open until the process exits, which does not linger either.
+  /// What could not be closed stays open until the process exits, which does not linger either.
   ~ConnectionCloser();
   ConnectionCloser(ConnectionCloser&&) = delete;
   ConnectionCloser& operator=(ConnectionCloser&&) = delete;
