@@ -124,7 +124,7 @@ bool may_be_granted(std::string_view call) {
   });
 }
 
-void append(CallTable& table, const RefusedCalls& refused, const GrantedCalls& granted) {
+void append(SyscallTable& table, const RefusedCalls& refused, const GrantedCalls& granted) {
   for (const std::string_view name : refused.calls) {
     if (granted.contains(name)) continue;
     table.calls.push_back(
@@ -144,12 +144,12 @@ GrantedCalls granted_calls(const Config& config) {
   return granted;
 }
 
-CallTable launcher_call_table(const GrantedCalls& granted) {
-  CallTable table = call_table(SyscallPolicy{.groups = groups,
-                                             .refused = never,
-                                             .unlisted = UnlistedCall::made,
-                                             .foreign = ForeignCall::notify,
-                                             .reporting = Reporting::reported});
+SyscallTable launcher_syscall_table(const GrantedCalls& granted) {
+  SyscallTable table = syscall_table(SyscallPolicy{.groups = groups,
+                                                   .refused = never,
+                                                   .unlisted = UnlistedCall::made,
+                                                   .foreign = ForeignCall::notify,
+                                                   .reporting = Reporting::reported});
   for (const RefusedCalls* refused : unless_granted) append(table, *refused, granted);
   return table;
 }

@@ -76,7 +76,7 @@ void append_rule(Program& program, const ArgumentRule& rule, Reporting possible)
   program.push_back(answer(rule.error, both(rule.reporting, possible)));
 }
 
-Program body_of(const CallAnswer& call, Reporting possible) {
+Program body_of(const SyscallAnswer& call, Reporting possible) {
   Program body;
   for (const ArgumentRule& rule : call.rules) append_rule(body, rule, possible);
   body.push_back(answer(call.otherwise, both(call.reporting, possible)));
@@ -85,7 +85,7 @@ Program body_of(const CallAnswer& call, Reporting possible) {
 
 }  // namespace
 
-Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
+Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedSyscall>& calls,
                                                  ForeignCall foreign, Reporting reporting) {
   Program program;
   check_abi(program, foreign);

@@ -181,7 +181,7 @@ Result<void> give_everything_up(const Config& config) {
   CELLBLOCK_CHECK(prove_powerless(config.identity.first_cell_id));
   CELLBLOCK_CHECK(limit_data(data_limit));
   CELLBLOCK_CHECK(
-      install_filter(CELLBLOCK_TRY(compile_filter(call_table(supervisor_syscall_policy())))));
+      install_filter(CELLBLOCK_TRY(compile_filter(syscall_table(supervisor_syscall_policy())))));
   return {};
 }
 
