@@ -41,10 +41,10 @@ bool is_sound(const wire::AuditRecord& record) {
          std::find(record.reason.begin(), record.reason.end(), '\0') != record.reason.end();
 }
 
-// A switch is the supervisor's alone to tell of: a gateway that has been taken over could say that
+// Only the supervisor records the kill switch: a gateway that has been taken over could say that
 // an administrator had been there.
-bool may_tell(Teller teller, wire::AuditKind kind) {
-  return (teller == Teller::supervisor) == (kind == wire::AuditKind::switched);
+bool may_record(RecordOrigin origin, wire::AuditKind kind) {
+  return (origin == RecordOrigin::supervisor) == (kind == wire::AuditKind::switched);
 }
 
 // What its text is called in the line; empty: it has none.
@@ -131,7 +131,7 @@ std::string escaped(std::string_view text) {
 
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp) {
-  if (!is_sound(record) || !may_tell(stamp.teller, record.kind)) return std::nullopt;
+  if (!is_sound(record) || !may_record(stamp.origin, record.kind)) return std::nullopt;
   const std::string_view name = text_name(record.kind);
   if (!text.empty() && name.empty()) return std::nullopt;
   Members line;
