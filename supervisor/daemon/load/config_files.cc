@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "policy/config/server_list.h"
 #include "policy/config_check/daemon_check.h"
 #include "policy/config_check/facts_wanted.h"
+#include "policy/encoding/sha256.h"
 #include "policy/reload/difference.h"
 #include "supervisor/daemon/load/cgroup_leftovers.h"
 #include "supervisor/daemon/load/cgroup_search.h"
@@ -83,10 +83,8 @@ void add_command(std::string& text, const Server& server) {
 
 // Of as many bytes whatever the path's length: an image may have many long ones.
 std::string digest_of(const std::string& text) {
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-           reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
+  const Sha256 digest = sha256(text).value_or(Sha256{});
+  return {digest.begin(), digest.end()};
 }
 
 // In an order of their own: directories are not read in any.
@@ -132,9 +130,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
     if (!server.found.is_unanswered && programs.contains(bind.source))
       add_program(text, bind.source);
   }
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return digest;
+  return sha256(text).value_or(Sha256{});
 }
 
 namespace {
