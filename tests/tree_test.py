@@ -590,6 +590,37 @@ class TestCommand(unittest.TestCase):
                 self.assertTrue(command in functions or (ROOT / command).is_file(), "the shell does not know it")
 
 
+def definition_of(function, texts):
+    """The text of Class::name: its definition, or its line in the class."""
+    cls, name = function.split("::")
+    for text in texts:
+        if cls not in text or name not in text:
+            continue
+        found = re.search(rf"^\S[^\n;]*\b{function}\([^;]*?\{{\n.*?^\}}", text, re.MULTILINE | re.DOTALL)
+        if not found and re.search(rf"^class {cls}\b", text, re.MULTILINE):
+            found = re.search(rf"^  [^\n]*\b{name}\([^\n]*\{{ [^\n]*\}}$", text, re.MULTILINE)
+        if found:
+            return found.group(0)
+    return ""
+
+
+class Walk(unittest.TestCase):
+    def test_each_function_of_the_walk_is_called_by_one_above_it(self):
+        texts = [read(name) for name in sources("supervisor/gateway/")]
+        for part in read("docs/walk-of-a-call.md").split("## Its answer"):
+            cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("|")]
+            walk = re.findall(r"`(\w+::\w+)`", "\n".join(cells))
+            self.assertGreater(len(walk), 10)
+            above = ""
+            for function in walk:
+                definition = definition_of(function, texts)
+                with self.subTest(function=function):
+                    self.assertTrue(definition)
+                    if above:
+                        self.assertTrue(re.search(rf"\b{function.split('::')[1]}\b", above), "none above calls it")
+                above += definition
+
+
 class Links(unittest.TestCase):
     def test_every_link_and_anchor_of_a_page_leads_to_something(self):
         followed = 0
