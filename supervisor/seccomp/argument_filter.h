@@ -18,6 +18,11 @@ struct NumberedSyscall {
   const SyscallAnswer* call = nullptr;
 };
 
+/// What a refusal asks for, as far as somebody listens.
+constexpr Reporting reporting_within(Reporting wanted, Reporting possible) {
+  return possible == Reporting::quiet ? Reporting::quiet : wanted;
+}
+
 /// Checks the ABI of the call, then the calls with argument rules. With Reporting::quiet no refusal
 /// is notified, whatever the rules say.
 Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedSyscall>& calls,

@@ -14,8 +14,8 @@ struct NumberedAnswer {
   int otherwise = 0;
 };
 
-/// The errno of each call that a filter hands to its listener. Made with the filter from the same
-/// table, so that nothing in a notification but number and arguments has a say. Pure.
+/// The errno of each call that a filter hands to its listener. Made with the filter, from the same
+/// table: the number and the arguments of a notification alone decide. Pure.
 class DeniedCallErrnos {
  public:
   DeniedCallErrnos() = default;

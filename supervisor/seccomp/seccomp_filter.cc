@@ -74,10 +74,6 @@ Result<Context> make_context(std::uint32_t unlisted) {
   return context;
 }
 
-Reporting reporting_of(const SyscallTable& table, const SyscallAnswer& call) {
-  return table.reporting == Reporting::quiet ? Reporting::quiet : call.reporting;
-}
-
 Result<std::vector<sock_filter>> export_program(const Context& context) {
   const Fd file(::memfd_create("filter", MFD_CLOEXEC));
   if (!file.valid()) return std::unexpected(Error(SysError{"memfd_create", errno}));
@@ -105,7 +101,8 @@ Result<std::vector<sock_filter>> number_filter(const SyscallTable& table,
   const std::uint32_t unlisted = unlisted_action(table);
   const Context context = CELLBLOCK_TRY(make_context(unlisted));
   for (const auto& [number, call] : calls) {
-    const std::uint32_t action = action_for(call->otherwise, reporting_of(table, *call));
+    const std::uint32_t action =
+        action_for(call->otherwise, reporting_within(call->reporting, table.reporting));
     // libseccomp turns down a rule that says what the default says.
     if (!call->rules.empty() || action == unlisted) continue;
     const int code = seccomp_rule_add(context.get(), action, number, 0);
