@@ -164,19 +164,26 @@ std::optional<std::string> record_fields(const wire::AuditRecord& record, std::s
 }
 
 Result<std::string> opening_fields(const Opening& opening, std::string_view boot, WallTime time) {
-  std::string fields =
-      fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_opened","reason":"{}","previous":"{}",)"
-                  R"("format":{})",
-                  boot, text_of(time), opening.reason, hex_of(opening.former), log_format);
-  if (opening.torn.empty()) return fields;
+  Members line;
+  line.plain("boot", boot)
+      .plain("time", text_of(time))
+      .plain("kind", "log_opened")
+      .plain("reason", opening.reason)
+      .plain("previous", hex_of(opening.former))
+      .number("format", log_format);
+  if (opening.torn.empty()) return line.take();
   const Sha256 torn = CELLBLOCK_TRY(sha256(opening.torn));
-  return fields +
-         fmt::format(R"(,"torn_bytes":{},"torn_sha256":"{}")", opening.torn.size(), hex_of(torn));
+  line.number("torn_bytes", opening.torn.size()).plain("torn_sha256", hex_of(torn));
+  return line.take();
 }
 
 std::string closing_fields(std::string_view reason, std::string_view boot, WallTime time) {
-  return fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_closed","reason":"{}")", boot,
-                     text_of(time), reason);
+  Members line;
+  line.plain("boot", boot)
+      .plain("time", text_of(time))
+      .plain("kind", "log_closed")
+      .plain("reason", reason);
+  return line.take();
 }
 
 }  // namespace cellblock::audit
