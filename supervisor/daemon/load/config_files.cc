@@ -201,7 +201,7 @@ Result<std::vector<std::string>> names_in(const TrustedFile& directory) {
   return names;
 }
 
-// Absent is well; unsafe is not, for whoever can add a file there can add a server.
+// The directory may be absent, but not unsafe: a user who can add a file there can add a server.
 Result<std::vector<std::string>> server_files(const std::string& path, const Owners& owners) {
   const auto directory = open_trusted(path, {owners, LastLink::follow});
   if (!directory && directory.error().kind == WalkFailure::Kind::missing) {
@@ -382,8 +382,8 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // A reload without root's rights takes what it cannot reach for what it was when the daemon
-  // could, and is refused where nobody knows.
+  // A reload without root's rights takes the facts of what it cannot reach from the running daemon,
+  // and is refused where that does not know them either.
   void take_over_closed(HostFacts& facts) {
     if (request_.in_use == nullptr || daemon::may_mount()) return;
     for (auto& [path, source] : facts.sources) {
@@ -442,8 +442,8 @@ class Loader {
     return daemon::cell_identity(identity_of(facts), request_.mode, request_.purpose);
   }
 
-  // A service's credentials belong to the service's own user: whoever runs this, or, started as
-  // root, whoever will.
+  // A service's credentials belong to the service's own user: the user of this process or, started
+  // as root, the one that it will become.
   Owners owners_of_secrets(const HostFacts& facts) const {
     return {0, ::geteuid(), identity_of(facts).uid};
   }

@@ -175,7 +175,7 @@ void Daemon::admit(Fd socket, Peer peer) {
   if (table_.knows(uid)) known_peers_.add(known);
 }
 
-// A session as any other: whoever is refused reads why from it.
+// Admitted or refused like any other connection: a refusal is written to it.
 Result<Fd> Daemon::open_http_session(const Peer& peer) {
   Pair ends = CELLBLOCK_TRY(make_stream_pair());
   admit(std::move(ends.first), peer);

@@ -268,7 +268,7 @@ void Daemon::tell_refused_attempts() {
   }
 }
 
-// Whoever may not know it asks nothing with this: "cellblock status" tries here by itself.
+// A refusal is not logged: "cellblock status" tries this socket for every user.
 void Daemon::on_status_asked(Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());

@@ -19,7 +19,7 @@
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
 
-/// Another configuration, while it runs: the launcher takes it first, or nobody does.
+/// Takes another configuration while it runs: first the launcher, and only then the rest.
 namespace cellblock::daemon {
 namespace {
 

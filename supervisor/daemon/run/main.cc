@@ -120,7 +120,7 @@ Result<Owned> open_owned(Config& config) {
   return owned;
 }
 
-// Nobody needs it to be installed who does not use it.
+// A helper that is not used need not be installed.
 Result<Fd> open_helper_if(bool is_used, const char* name) {
   if (is_used) return open_helper(name);
   return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
