@@ -74,7 +74,7 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
-install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/configuration.md docs/protocol.md docs/translation.md
+install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/walk-of-a-call.md docs/configuration.md docs/protocol.md docs/translation.md
               docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
               docs/add.md docs/conformance.md docs/hosts.md docs/images.md docs/recipes.md docs/troubleshooting.md
               docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg

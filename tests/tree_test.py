@@ -108,8 +108,7 @@ MACHINES = [
     "supervisor/daemon/identity/subordinate_ids", "supervisor/daemon/run/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
-    "supervisor/launcher/prepare/group_files", "supervisor/launcher/prepare/cell_identity",
-    "supervisor/launcher/child/landlock_ruleset", "supervisor/launcher/run/denial_counts",
+    "supervisor/launcher/prepare/group_files", "supervisor/launcher/child/landlock_ruleset",
     "supervisor/seccomp/denied_call_errno", "supervisor/launcher/child/root_plan", "supervisor/probe/expected",
     "supervisor/probe/mcp_server",
 ]
@@ -313,6 +312,14 @@ class Folders(unittest.TestCase):
             for other in used:
                 with self.subTest(folder=folder, includes=other):
                     self.assertIn(target_of(other), reachable)
+
+    def test_a_folder_links_no_folder_that_it_does_not_include(self):
+        for folder in self.units:
+            target = target_of(folder)
+            used = {target_of(other) for other in self.edges.get(folder, ())}
+            folders = (self.public[target] | self.private[target]) & set(map(target_of, self.units))
+            with self.subTest(folder=folder):
+                self.assertEqual(folders - used, set())
 
     def test_a_folder_links_the_libraries_whose_headers_it_includes(self):
         for name in sources():
@@ -583,6 +590,37 @@ class TestCommand(unittest.TestCase):
                 self.assertTrue(command in functions or (ROOT / command).is_file(), "the shell does not know it")
 
 
+def definition_of(function, texts):
+    """The text of Class::name: its definition, or its line in the class."""
+    cls, name = function.split("::")
+    for text in texts:
+        if cls not in text or name not in text:
+            continue
+        found = re.search(rf"^\S[^\n;]*\b{function}\([^;]*?\{{\n.*?^\}}", text, re.MULTILINE | re.DOTALL)
+        if not found and re.search(rf"^class {cls}\b", text, re.MULTILINE):
+            found = re.search(rf"^  [^\n]*\b{name}\([^\n]*\{{ [^\n]*\}}$", text, re.MULTILINE)
+        if found:
+            return found.group(0)
+    return ""
+
+
+class Walk(unittest.TestCase):
+    def test_each_function_of_the_walk_is_called_by_one_above_it(self):
+        texts = [read(name) for name in sources("supervisor/gateway/")]
+        for part in read("docs/walk-of-a-call.md").split("## Its answer"):
+            cells = [row.split("|")[1] for row in part.splitlines() if row.startswith("|")]
+            walk = re.findall(r"`(\w+::\w+)`", "\n".join(cells))
+            self.assertGreater(len(walk), 10)
+            above = ""
+            for function in walk:
+                definition = definition_of(function, texts)
+                with self.subTest(function=function):
+                    self.assertTrue(definition)
+                    if above:
+                        self.assertTrue(re.search(rf"\b{function.split('::')[1]}\b", above), "none above calls it")
+                above += definition
+
+
 class Links(unittest.TestCase):
     def test_every_link_and_anchor_of_a_page_leads_to_something(self):
         followed = 0
@@ -605,6 +643,17 @@ class Links(unittest.TestCase):
                 with self.subTest(source=name, named=file):
                     self.assertTrue("/" + file in ends or file in OUTSIDE_FILES)
         self.assertGreater(checked, 30)
+
+    def test_every_source_that_coverage_of_a_fuzz_target_counts_is_there(self):
+        targets = [name.rsplit("/", 1)[-1].removesuffix("_fuzz.cc") for name in tracked()
+                   if name.startswith("tests/fuzz/") and name.endswith("_fuzz.cc")]
+        self.assertGreater(len(targets), 10)
+        for target in targets:
+            told = subprocess.run(["tests/fuzz/coverage.sh", "--sources", target], cwd=ROOT, capture_output=True,
+                                  text=True)
+            with self.subTest(target=target):
+                self.assertEqual(told.returncode, 0, told.stderr)
+                self.assertEqual([file for file in told.stdout.split() if not (ROOT / file).is_file()], [])
 
 
 class Packages(unittest.TestCase):

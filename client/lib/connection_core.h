@@ -19,7 +19,7 @@
 #include "client/connection/host_permissions.h"
 #include "client/connection/reactor.h"
 #include "client/connection/tool_text.h"
-#include "client/lib/approval.h"
+#include "client/lib/pending_answer.h"
 
 /// The inside of a Connection: acts on what the conversation, the gate and the clocks decide.
 namespace cellblock::client {

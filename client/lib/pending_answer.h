@@ -1,8 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "cellblock/permission.h"
+#include "cellblock/server_request.h"
 
 namespace cellblock::client {
 
@@ -34,5 +39,12 @@ class PendingAnswer {
   mutable std::mutex mutex_;
   Deliver deliver_;
 };
+
+using PendingApproval = PendingAnswer<Decision>;
+using PendingRequest = PendingAnswer<Result<std::string>>;
+
+/// What the host's handlers are handed.
+ApprovalAnswer answer_to(std::shared_ptr<PendingApproval> pending);
+RequestAnswer answer_to(std::shared_ptr<PendingRequest> pending);
 
 }  // namespace cellblock::client

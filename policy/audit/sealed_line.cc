@@ -4,38 +4,15 @@
 #include <chrono>
 #include <system_error>
 
+#include "policy/encoding/hex.h"
+
 namespace cellblock::audit {
-namespace {
 
-std::optional<std::uint8_t> value_of(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::string hex_of(const Sha256& digest) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text(hex_digits, '0');
-  auto place = text.begin();
-  for (const std::uint8_t byte : digest) {
-    *place++ = digits[byte >> 4U];
-    *place++ = digits[byte & 0xfU];
-  }
-  return text;
-}
+std::string hex_of(const Sha256& digest) { return hex_text(digest); }
 
 std::optional<Sha256> digest_of_hex(std::string_view hex) {
-  if (hex.size() != hex_digits) return std::nullopt;
   Sha256 digest{};
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    const auto high = value_of(hex[2 * i]);
-    const auto low = value_of(hex[(2 * i) + 1]);
-    if (!high || !low) return std::nullopt;
-    digest.at(i) = static_cast<std::uint8_t>((*high << 4U) | *low);
-  }
-  return digest;
+  return read_hex_text(hex, digest) ? std::optional(digest) : std::nullopt;
 }
 
 std::optional<SealedLine> sealed_line(std::string_view line) {

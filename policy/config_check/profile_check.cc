@@ -153,7 +153,7 @@ SyscallRules check_syscalls(const Scope& scope, const ServerText& text, NetworkM
   }
   // What is wrong with the profile itself was said where it stands.
   if (scope.complaints.has_errors()) return rules;
-  if (const auto table = call_table(rules, network); !table) {
+  if (const auto table = syscall_table(rules, network); !table) {
     scope.error(
         text.profile ? text.profile->at : text.name.at, "profile",
         fmt::format("{}; allowed: another profile, or another write_exec", table.error().text));

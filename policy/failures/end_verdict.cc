@@ -109,7 +109,7 @@ std::size_t last_of(const std::vector<std::string>& lines, Which which) {
   return lines.size();
 }
 
-std::size_t telling_line(const std::vector<std::string>& lines) {
+std::size_t explaining_line(const std::vector<std::string>& lines) {
   std::size_t found = last_of(lines, is_headline);
   if (found == lines.size()) {
     found = last_of(
@@ -142,7 +142,7 @@ std::string host_name_at(std::string_view text) {
 }  // namespace
 
 std::string last_words(const std::vector<std::string>& lines) {
-  const std::size_t found = telling_line(lines);
+  const std::size_t found = explaining_line(lines);
   if (found != lines.size()) return whole_panic(lines, found);
   for (const std::string& line : std::views::reverse(lines)) {
     if (line.find_first_not_of(' ') != std::string::npos) return line;

@@ -46,15 +46,15 @@ NetworkMode changed(NetworkMode network, unsigned changes) {
 }
 
 // Where the words do not tell, only the refusal that is taken back is known to have been the cause.
-bool is_allowed(const Asked& asked, const CallAnswer& answer, unsigned changes) {
+bool is_allowed(const Asked& asked, const SyscallAnswer& answer, unsigned changes) {
   if (answer.rules.empty()) return answer.otherwise == 0;
   if (!asked.words_tell) return (changes & take_back) != 0;
   return error_of(answer.rules, answer.otherwise, asked.words) == 0;
 }
 
 bool helps(const Asked& asked, unsigned changes, const SyscallRules& rules, NetworkMode network) {
-  const auto table = call_table(changed(rules, changes, asked.call), changed(network, changes));
-  const CallAnswer* answer = table ? find_call(*table, asked.call) : nullptr;
+  const auto table = syscall_table(changed(rules, changes, asked.call), changed(network, changes));
+  const SyscallAnswer* answer = table ? find_syscall(*table, asked.call) : nullptr;
   return answer != nullptr && is_allowed(asked, *answer, changes);
 }
 
@@ -94,7 +94,7 @@ std::string remedy_for(std::int32_t number, const std::array<std::uint32_t, 3>& 
                        const SyscallRules& rules, NetworkMode network) {
   const auto name = call_name(number);
   if (!name) return {};
-  const Asked asked{std::string(*name), {words[0], words[1], words[2]}, has_telling_words(number)};
+  const Asked asked{std::string(*name), {words[0], words[1], words[2]}, has_reported_words(number)};
   const unsigned possible = possible_changes(asked.call, rules, network);
   // Each change only ever allows more.
   if (!helps(asked, possible, rules, network)) return {};
@@ -198,8 +198,8 @@ bool is_unix_socket(std::string_view call, const DeniedCall& denied) {
 }
 
 std::string reason_of(const std::string& call, const SyscallRules& rules, NetworkMode network) {
-  const auto table = call_table(rules, network);
-  const CallAnswer* answer = table ? find_call(*table, call) : nullptr;
+  const auto table = syscall_table(rules, network);
+  const SyscallAnswer* answer = table ? find_syscall(*table, call) : nullptr;
   if (answer == nullptr) return "in no group of the profile";
   return fmt::format("{}: {}", answer->group, answer->reason);
 }

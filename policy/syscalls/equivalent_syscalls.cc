@@ -44,9 +44,9 @@ bool names(const std::vector<std::string>& list, std::string_view call) {
 }
 
 // With some arguments at least.
-bool is_made(const CallTable& base, const SyscallRules& rules, std::string_view call) {
+bool is_made(const SyscallTable& base, const SyscallRules& rules, std::string_view call) {
   if (names(rules.allow, call)) return true;
-  const CallAnswer* answer = find_call(base, call);
+  const SyscallAnswer* answer = find_syscall(base, call);
   return answer != nullptr && (answer->otherwise == 0 || !answer->rules.empty());
 }
 
@@ -54,7 +54,7 @@ bool is_made(const CallTable& base, const SyscallRules& rules, std::string_view 
 
 std::vector<OpenFamily> open_families(const SyscallRules& rules) {
   std::vector<OpenFamily> open;
-  const CallTable base = call_table(syscall_policy(rules.base, NetworkMode::loopback));
+  const SyscallTable base = syscall_table(syscall_policy(rules.base, NetworkMode::loopback));
   for (const Family& family : families) {
     OpenFamily found;
     for (const std::string_view call : family) {

@@ -10,19 +10,20 @@
 namespace cellblock {
 namespace {
 
-constexpr std::string_view internals_calls[] = {"bpf",
-                                                "perf_event_open",
-                                                "userfaultfd",
-                                                "uprobe",
-                                                "uretprobe",
-                                                "fanotify_init",
-                                                "fanotify_mark",
-                                                "lookup_dcookie",
-                                                "io_uring_setup",
-                                                "io_uring_enter",
-                                                "io_uring_register"};
-constexpr RefusedCalls internals = {"kernel internals", "programs or watches the kernel itself",
-                                    ENOSYS, internals_calls};
+constexpr std::string_view kernel_internal_calls[] = {"bpf",
+                                                      "perf_event_open",
+                                                      "userfaultfd",
+                                                      "uprobe",
+                                                      "uretprobe",
+                                                      "fanotify_init",
+                                                      "fanotify_mark",
+                                                      "lookup_dcookie",
+                                                      "io_uring_setup",
+                                                      "io_uring_enter",
+                                                      "io_uring_register"};
+constexpr RefusedCalls kernel_internals = {"kernel kernel_internals",
+                                           "programs or watches the kernel itself", ENOSYS,
+                                           kernel_internal_calls};
 
 constexpr std::string_view whole_machine_calls[] = {
     "reboot",        "kexec_load",    "kexec_file_load", "init_module",   "finit_module",
@@ -34,45 +35,46 @@ constexpr RefusedCalls whole_machine = {"machine", "acts on the whole machine, o
                                         ENOSYS, whole_machine_calls};
 
 // The launcher copies trees of the host, and makes tmpfs and proc by mount(2).
-constexpr std::string_view new_mount_calls[] = {"fsopen",    "fsconfig",  "fsmount",       "fspick",
-                                                "statmount", "listmount", "open_tree_attr"};
-constexpr RefusedCalls new_mounts = {
-    "file systems", "parsers of file systems that nothing here mounts", ENOSYS, new_mount_calls};
+constexpr std::string_view file_system_calls[] = {
+    "fsopen", "fsconfig", "fsmount", "fspick", "statmount", "listmount", "open_tree_attr"};
+constexpr RefusedCalls file_systems = {
+    "file systems", "parsers of file systems that nothing here mounts", ENOSYS, file_system_calls};
 
-constexpr std::string_view named_past_calls[] = {"open_by_handle_at", "name_to_handle_at",
-                                                 "add_key", "request_key"};
-constexpr RefusedCalls named_past = {"handles and keys", "names files and keys past every fence",
-                                     ENOSYS, named_past_calls};
+constexpr std::string_view handle_and_key_calls[] = {"open_by_handle_at", "name_to_handle_at",
+                                                     "add_key", "request_key"};
+constexpr RefusedCalls handles_and_keys = {
+    "handles and keys", "names files and keys past every fence", ENOSYS, handle_and_key_calls};
 
 // --- what an administrator may give a server -----------------------------------------------------
 
-constexpr std::string_view others_memory_calls[] = {
+constexpr std::string_view steering_calls[] = {
     "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "process_madvise"};
-constexpr RefusedCalls others_memory = {"tracing", "reading or steering another process", ENOSYS,
-                                        others_memory_calls, Pardon::admin};
+constexpr RefusedCalls steering = {"tracing", "reading or steering another process", ENOSYS,
+                                   steering_calls, Pardon::admin};
 
-constexpr std::string_view not_ours_calls[] = {"sched_setscheduler",
-                                               "sched_setparam",
-                                               "sched_setattr",
-                                               "mlockall",
-                                               "memfd_secret",
-                                               "shmget",
-                                               "shmat",
-                                               "shmdt",
-                                               "shmctl",
-                                               "semget",
-                                               "semop",
-                                               "semctl",
-                                               "semtimedop",
-                                               "msgget",
-                                               "msgsnd",
-                                               "msgrcv",
-                                               "msgctl"};
-constexpr RefusedCalls not_ours = {"not used", "nothing here makes them", ENOSYS, not_ours_calls,
-                                   Pardon::admin};
+constexpr std::string_view unused_calls[] = {"sched_setscheduler",
+                                             "sched_setparam",
+                                             "sched_setattr",
+                                             "mlockall",
+                                             "memfd_secret",
+                                             "shmget",
+                                             "shmat",
+                                             "shmdt",
+                                             "shmctl",
+                                             "semget",
+                                             "semop",
+                                             "semctl",
+                                             "semtimedop",
+                                             "msgget",
+                                             "msgsnd",
+                                             "msgrcv",
+                                             "msgctl"};
+constexpr RefusedCalls unused = {"not used", "nothing here makes them", ENOSYS, unused_calls,
+                                 Pardon::admin};
 
-constexpr const RefusedCalls* never[] = {&internals, &whole_machine, &new_mounts, &named_past};
-constexpr const RefusedCalls* unless_granted[] = {&others_memory, &not_ours};
+constexpr const RefusedCalls* never[] = {&kernel_internals, &whole_machine, &file_systems,
+                                         &handles_and_keys};
+constexpr const RefusedCalls* unless_granted[] = {&steering, &unused};
 
 // --- what is refused by its arguments ------------------------------------------------------------
 
@@ -95,8 +97,8 @@ constexpr ArgumentRule family_rules[] = {
 
 // Rules of iptables, arptables, ebtables and ip6tables. The kernel says EPERM to whoever has no
 // right to them, and so to every server.
-constexpr std::uint32_t four_of_them = ~std::uint32_t{3};
-constexpr std::uint32_t two_of_them = ~std::uint32_t{1};
+constexpr std::uint32_t block_of_four = ~std::uint32_t{3};
+constexpr std::uint32_t block_of_two = ~std::uint32_t{1};
 constexpr ArgumentRule refuse_options(std::uint32_t level, std::uint32_t mask,
                                       std::uint32_t first) {
   ArgumentRule rule = refuse_when(EPERM, {equals(1, level), {2, mask, first}});
@@ -104,8 +106,8 @@ constexpr ArgumentRule refuse_options(std::uint32_t level, std::uint32_t mask,
   return rule;
 }
 constexpr ArgumentRule netfilter_rules[] = {
-    refuse_options(IPPROTO_IP, four_of_them, 64), refuse_options(IPPROTO_IP, four_of_them, 96),
-    refuse_options(IPPROTO_IP, four_of_them, 128), refuse_options(IPPROTO_IPV6, two_of_them, 64)};
+    refuse_options(IPPROTO_IP, block_of_four, 64), refuse_options(IPPROTO_IP, block_of_four, 96),
+    refuse_options(IPPROTO_IP, block_of_four, 128), refuse_options(IPPROTO_IPV6, block_of_two, 64)};
 
 constexpr ArgumentRule keyring_rules[] = {
     allow_when({equals(0, KEYCTL_JOIN_SESSION_KEYRING), equals(1, 0)})};
@@ -124,7 +126,7 @@ bool may_be_granted(std::string_view call) {
   });
 }
 
-void append(CallTable& table, const RefusedCalls& refused, const GrantedCalls& granted) {
+void append(SyscallTable& table, const RefusedCalls& refused, const GrantedCalls& granted) {
   for (const std::string_view name : refused.calls) {
     if (granted.contains(name)) continue;
     table.calls.push_back(
@@ -144,12 +146,12 @@ GrantedCalls granted_calls(const Config& config) {
   return granted;
 }
 
-CallTable launcher_call_table(const GrantedCalls& granted) {
-  CallTable table = call_table(SyscallPolicy{.groups = groups,
-                                             .refused = never,
-                                             .unlisted = UnlistedCall::made,
-                                             .foreign = ForeignCall::notify,
-                                             .reporting = Reporting::reported});
+SyscallTable launcher_syscall_table(const GrantedCalls& granted) {
+  SyscallTable table = syscall_table(SyscallPolicy{.groups = groups,
+                                                   .refused = never,
+                                                   .unlisted = UnlistedCall::made,
+                                                   .foreign = ForeignCall::notify,
+                                                   .reporting = Reporting::reported});
   for (const RefusedCalls* refused : unless_granted) append(table, *refused, granted);
   return table;
 }

@@ -20,6 +20,6 @@ GrantedCalls granted_calls(const Config& config);
 /// the call fails with ENOSYS. A cell's own filter is newer and wins against it: with an errno,
 /// since that has the higher precedence, and with a notification of its own, since among equals the
 /// newest filter is taken. So a server is told what its own filter says.
-CallTable launcher_call_table(const GrantedCalls& granted);
+SyscallTable launcher_syscall_table(const GrantedCalls& granted);
 
 }  // namespace cellblock

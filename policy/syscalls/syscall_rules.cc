@@ -25,10 +25,10 @@ bool names(const std::vector<std::string>& list, std::string_view call) {
   return std::ranges::find(list, call) != list.end();
 }
 
-CallAnswer& entry_of(CallTable& table, const std::string& name) {
-  const auto found = std::ranges::find(table.calls, name, &CallAnswer::name);
+SyscallAnswer& entry_of(SyscallTable& table, const std::string& name) {
+  const auto found = std::ranges::find(table.calls, name, &SyscallAnswer::name);
   if (found != table.calls.end()) return *found;
-  return table.calls.emplace_back(CallAnswer{name, {}, {}, {}, 0});
+  return table.calls.emplace_back(SyscallAnswer{name, {}, {}, {}, 0});
 }
 
 Result<void> require_known(std::string_view call) {
@@ -58,15 +58,15 @@ Result<void> check_refused(const std::string& call) {
   return require(never_refused_because(call), call, " cannot be refused: ");
 }
 
-void refuse_write_exec(CallTable& table) {
+void refuse_write_exec(SyscallTable& table) {
   for (const RuledCall& call : argument_rules::write_exec_refused_calls) {
-    const auto found = std::ranges::find(table.calls, call.name, &CallAnswer::name);
+    const auto found = std::ranges::find(table.calls, call.name, &SyscallAnswer::name);
     const bool made = found != table.calls.end() && found->otherwise == 0;
     if (made) *found = {found->name, "code", call.reason, call.rules, call.otherwise};
   }
 }
 
-CallAnswer allowed_answer(const std::string& call) {
+SyscallAnswer allowed_answer(const std::string& call) {
   const auto* ruled = std::ranges::find(argument_rules::allowed_by_name, call, &RuledCall::name);
   if (ruled == std::end(argument_rules::allowed_by_name)) {
     return {call, "allow", "allowed by the admin", {}, 0};
@@ -74,7 +74,7 @@ CallAnswer allowed_answer(const std::string& call) {
   return {call, "allow", ruled->reason, ruled->rules, ruled->otherwise};
 }
 
-void edit(CallTable& table, const SyscallRules& rules) {
+void edit(SyscallTable& table, const SyscallRules& rules) {
   for (const std::string& call : rules.allow) entry_of(table, call) = allowed_answer(call);
   if (rules.write_exec == WriteExec::refused) refuse_write_exec(table);
   for (const std::string& call : rules.refuse) {
@@ -108,14 +108,15 @@ std::string_view never_refused_because(std::string_view call) {
 bool is_known_call(std::string_view name) {
   if (call_number(name)) return true;
   // Of another architecture: ours are named in the tables for all of them.
-  const CallTable table = call_table(syscall_policy(SyscallProfile::node, NetworkMode::loopback));
-  return find_call(table, name) != nullptr;
+  const SyscallTable table =
+      syscall_table(syscall_policy(SyscallProfile::node, NetworkMode::loopback));
+  return find_syscall(table, name) != nullptr;
 }
 
-Result<CallTable> call_table(const SyscallRules& rules, NetworkMode network) {
+Result<SyscallTable> syscall_table(const SyscallRules& rules, NetworkMode network) {
   for (const std::string& call : rules.allow) CELLBLOCK_CHECK(check_allowed(rules, call));
   for (const std::string& call : rules.refuse) CELLBLOCK_CHECK(check_refused(call));
-  CallTable table = call_table(syscall_policy(rules.base, network));
+  SyscallTable table = syscall_table(syscall_policy(rules.base, network));
   edit(table, rules);
   return table;
 }

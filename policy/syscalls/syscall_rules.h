@@ -21,6 +21,6 @@ bool is_known_call(std::string_view name);
 
 /// Fails, with a sentence for the admin, when `rules` name a call that nobody knows, that may not
 /// be named there, or that they both allow and refuse.
-Result<CallTable> call_table(const SyscallRules& rules, NetworkMode network);
+Result<SyscallTable> syscall_table(const SyscallRules& rules, NetworkMode network);
 
 }  // namespace cellblock

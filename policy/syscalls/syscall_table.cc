@@ -9,7 +9,7 @@
 namespace cellblock {
 namespace {
 
-void append(CallTable& table, const SyscallGroup& group) {
+void append(SyscallTable& table, const SyscallGroup& group) {
   for (const std::string_view name : group.calls) {
     table.calls.push_back({std::string(name), group.name, group.reason, {}, 0});
   }
@@ -19,7 +19,7 @@ void append(CallTable& table, const SyscallGroup& group) {
   }
 }
 
-void append(CallTable& table, const RefusedCalls& refused) {
+void append(SyscallTable& table, const RefusedCalls& refused) {
   for (const std::string_view name : refused.calls) {
     table.calls.push_back(
         {std::string(name), refused.name, refused.reason, {}, refused.error, refused.reporting});
@@ -28,15 +28,15 @@ void append(CallTable& table, const RefusedCalls& refused) {
 
 }  // namespace
 
-CallTable call_table(const SyscallPolicy& policy) {
-  CallTable table{{}, policy.unlisted, policy.foreign, policy.reporting};
+SyscallTable syscall_table(const SyscallPolicy& policy) {
+  SyscallTable table{{}, policy.unlisted, policy.foreign, policy.reporting};
   for (const SyscallGroup* group : policy.groups) append(table, *group);
   for (const RefusedCalls* refused : policy.refused) append(table, *refused);
   return table;
 }
 
-const CallAnswer* find_call(const CallTable& table, std::string_view name) {
-  const auto found = std::ranges::find(table.calls, name, &CallAnswer::name);
+const SyscallAnswer* find_syscall(const SyscallTable& table, std::string_view name) {
+  const auto found = std::ranges::find(table.calls, name, &SyscallAnswer::name);
   return found == table.calls.end() ? nullptr : &*found;
 }
 
@@ -90,13 +90,13 @@ constexpr Telling telling[] = {
 
 }  // namespace
 
-std::array<std::uint32_t, 3> telling_words(std::int32_t number, const ArgumentWords& words) {
+std::array<std::uint32_t, 3> reported_words(std::int32_t number, const ArgumentWords& words) {
   const auto* found = std::ranges::find(telling, number, &Telling::number);
   if (found == std::end(telling)) return {};
   return {words[0] & found->masks[0], words[1] & found->masks[1], words[2] & found->masks[2]};
 }
 
-bool has_telling_words(std::int32_t number) {
+bool has_reported_words(std::int32_t number) {
   return std::ranges::find(telling, number, &Telling::number) != std::end(telling);
 }
 

@@ -14,7 +14,7 @@
 namespace cellblock {
 
 /// How one call is answered: the first rule that holds, else `otherwise`.
-struct CallAnswer {
+struct SyscallAnswer {
   std::string name;
   std::string_view group;  ///< static storage, like `reason` and `rules`
   std::string_view reason;
@@ -23,17 +23,17 @@ struct CallAnswer {
   Reporting reporting = Reporting::reported;  ///< of `otherwise`
 };
 
-struct CallTable {
-  std::vector<CallAnswer> calls;  ///< each name once
+struct SyscallTable {
+  std::vector<SyscallAnswer> calls;  ///< each name once
   UnlistedCall unlisted = UnlistedCall::not_implemented;
   ForeignCall foreign = ForeignCall::kill_process;
   Reporting reporting = Reporting::quiet;  ///< as in SyscallPolicy
 };
 
-CallTable call_table(const SyscallPolicy& policy);
+SyscallTable syscall_table(const SyscallPolicy& policy);
 
 /// nullptr: not in the table. The result is the table's.
-const CallAnswer* find_call(const CallTable& table, std::string_view name);
+const SyscallAnswer* find_syscall(const SyscallTable& table, std::string_view name);
 
 /// The low words of a call's arguments.
 using ArgumentWords = std::array<std::uint32_t, 6>;
@@ -44,10 +44,10 @@ int error_of(std::span<const ArgumentRule> rules, int otherwise, const ArgumentW
 /// Of the first three arguments of a call those that tell what was asked for: a family, a request,
 /// flags. The others are 0: pointers and lengths tell nothing, and would make each call a kind of
 /// its own.
-std::array<std::uint32_t, 3> telling_words(std::int32_t number, const ArgumentWords& words);
+std::array<std::uint32_t, 3> reported_words(std::int32_t number, const ArgumentWords& words);
 
 /// Whether they tell all that the rules of this call look at: not of openat, whose mode is the
 /// fourth.
-bool has_telling_words(std::int32_t number);
+bool has_reported_words(std::int32_t number);
 
 }  // namespace cellblock

@@ -41,10 +41,10 @@ bool is_sound(const wire::AuditRecord& record) {
          std::find(record.reason.begin(), record.reason.end(), '\0') != record.reason.end();
 }
 
-// A switch is the supervisor's alone to tell of: a gateway that has been taken over could say that
+// Only the supervisor records the kill switch: a gateway that has been taken over could say that
 // an administrator had been there.
-bool may_tell(Teller teller, wire::AuditKind kind) {
-  return (teller == Teller::supervisor) == (kind == wire::AuditKind::switched);
+bool may_record(RecordOrigin origin, wire::AuditKind kind) {
+  return (origin == RecordOrigin::supervisor) == (kind == wire::AuditKind::switched);
 }
 
 // What its text is called in the line; empty: it has none.
@@ -131,7 +131,7 @@ std::string escaped(std::string_view text) {
 
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp) {
-  if (!is_sound(record) || !may_tell(stamp.teller, record.kind)) return std::nullopt;
+  if (!is_sound(record) || !may_record(stamp.origin, record.kind)) return std::nullopt;
   const std::string_view name = text_name(record.kind);
   if (!text.empty() && name.empty()) return std::nullopt;
   Members line;
@@ -164,19 +164,26 @@ std::optional<std::string> record_fields(const wire::AuditRecord& record, std::s
 }
 
 Result<std::string> opening_fields(const Opening& opening, std::string_view boot, WallTime time) {
-  std::string fields =
-      fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_opened","reason":"{}","previous":"{}",)"
-                  R"("format":{})",
-                  boot, text_of(time), opening.reason, hex_of(opening.former), log_format);
-  if (opening.torn.empty()) return fields;
+  Members line;
+  line.plain("boot", boot)
+      .plain("time", text_of(time))
+      .plain("kind", "log_opened")
+      .plain("reason", opening.reason)
+      .plain("previous", hex_of(opening.former))
+      .number("format", log_format);
+  if (opening.torn.empty()) return line.take();
   const Sha256 torn = CELLBLOCK_TRY(sha256(opening.torn));
-  return fields +
-         fmt::format(R"(,"torn_bytes":{},"torn_sha256":"{}")", opening.torn.size(), hex_of(torn));
+  line.number("torn_bytes", opening.torn.size()).plain("torn_sha256", hex_of(torn));
+  return line.take();
 }
 
 std::string closing_fields(std::string_view reason, std::string_view boot, WallTime time) {
-  return fmt::format(R"(,"boot":"{}","time":"{}","kind":"log_closed","reason":"{}")", boot,
-                     text_of(time), reason);
+  Members line;
+  line.plain("boot", boot)
+      .plain("time", text_of(time))
+      .plain("kind", "log_closed")
+      .plain("reason", reason);
+  return line.take();
 }
 
 }  // namespace cellblock::audit

@@ -18,7 +18,8 @@ using WallTime = std::chrono::system_clock::time_point;
 /// RFC 3339, UTC, milliseconds.
 std::string text_of(WallTime time);
 
-enum class Teller : std::uint8_t { gateway, supervisor };
+/// Which process sent a record.
+enum class RecordOrigin : std::uint8_t { gateway, supervisor };
 
 /// What the writer adds: nothing of it can be said by a gateway.
 struct Stamp {
@@ -26,12 +27,12 @@ struct Stamp {
   std::string_view time;  ///< as text_of()
   std::uint32_t uid = 0;  ///< whose gateway
   std::uint64_t gateway = 0;
-  Teller teller = Teller::gateway;
+  RecordOrigin origin = RecordOrigin::gateway;
 };
 
 /// `text`: what follows the record. Nothing for a record that no honest gateway sends: an unknown
 /// kind or outcome, a length over its field, a traceparent that is none, a reason without an end,
-/// number 0, a text where its kind has none, a kind that its teller has no say in.
+/// number 0, a text where its kind has none, a kind that is not of its origin.
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp);
 

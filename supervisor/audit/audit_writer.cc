@@ -243,7 +243,7 @@ void AuditWriter::add_source(const wire::AuditOrder& order, Fd socket) {
   const bool is_own = order.kind == wire::AuditOrders::own_source;
   sources_.push_back({.uid = order.uid,
                       .gateway = order.gateway,
-                      .teller = is_own ? Teller::supervisor : Teller::gateway,
+                      .origin = is_own ? RecordOrigin::supervisor : RecordOrigin::gateway,
                       .socket = std::move(socket),
                       .written = 0,
                       .told = 0});
@@ -301,7 +301,7 @@ Result<std::size_t> AuditWriter::read_packet(Source& source) {
     return 0;
   }
   const std::string time = text_of(now());  // of all that came together
-  const Stamp stamp{boot_, time, source.uid, source.gateway, source.teller};
+  const Stamp stamp{boot_, time, source.uid, source.gateway, source.origin};
   std::size_t count = 0;
   while (count < received->size() && CELLBLOCK_TRY(add(source, (*received)[count], stamp))) ++count;
   return count;

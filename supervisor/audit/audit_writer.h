@@ -102,7 +102,7 @@ class AuditWriter {
   struct Source {
     std::uint32_t uid = 0;
     std::uint64_t gateway = 0;
-    Teller teller{};
+    RecordOrigin origin{};
     Fd socket;
     std::uint64_t written = 0;  ///< its last record in the log
     std::uint64_t told = 0;     ///< that it knows of

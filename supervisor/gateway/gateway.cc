@@ -99,17 +99,8 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
       sealer_(fill_from_kernel),
       kept_total_(config_.results, fill_from_kernel),
       policy_(config_, random_approval()),
-      supervisor_(loop, std::move(channels.supervisor),
-                  {.session = [this](const wire::SessionGrant& grant,
-                                     Fd connection) { open_session(grant, std::move(connection)); },
-                   .audit_channel = [this](Fd audit) { audit_.replace(std::move(audit)); },
-                   .config = [this](const Fd& sealed) { reconfigure(sealed); },
-                   .closed = [this] { shut_down(); },
-                   .broken = [this](std::string_view why) { give_up_on("the supervisor", why); }}),
-      launcher_(loop, std::move(channels.launcher),
-                {.event = [this](const wire::CellEvent& event,
-                                 std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
-                 .broken = [this](std::string_view why) { give_up_on("the launcher", why); }}),
+      supervisor_(loop, std::move(channels.supervisor), supervisor_receiver()),
+      launcher_(loop, std::move(channels.launcher), launcher_receiver()),
       usage_([this](std::uint64_t after) { launcher_.ask_usage(after); }),
       usage_late_(loop, [this] { usage_.wait_is_over(); }),
       audit_(loop, std::move(channels.audit), config_.audit.on_failure),
@@ -125,28 +116,53 @@ Gateway::Gateway(EventLoop& loop, Config config, GatewayChannels channels)
                     pins_.book().see(server, found);
                   }),
       shown_(catalogues_, pins_.book(), policy_.redactions, max_servers),
-      shared_(*this, {.settle_sessions = [this] { settle_sharing(); },
-                      .none_left = [this] { end_if_empty(); }}),
-      spares_(*this, {.may_use = [this](std::uint32_t server) { return may_use(server); },
-                      .may_start = [this](std::uint32_t server) { return may_start_spare(server); },
-                      .is_anybody_there = [this] { return has_session_of_servers(); },
-                      .none_left = [this] { end_if_empty(); }}),
-      gate_(loop, config_,
-            {.start =
-                 [this](CellRunner& cell, Fd workspace, std::optional<Time> room_until) {
-                   ask_launcher(cell, std::move(workspace), room_until);
-                 },
-             .chance =
-                 [] {
-                   std::uint64_t number = 0;
-                   fill_from_kernel(std::as_writable_bytes(std::span(&number, 1)));
-                   return number;
-                 },
-             .may_ask = [this] { return asked_.size() < max_asked; },
-             .make_room = [this](CellRunner& cell, wire::StartRefusal refusal,
-                                 std::size_t claims) { make_room(cell, refusal, claims); }}) {
+      shared_(*this, shared_hooks()),
+      spares_(*this, spare_hooks()),
+      start_queue_(loop, config_, start_hooks()) {
   pins_.take_declared();
   static_cast<void>(pins_.take_decided());  // nobody is there yet who would list anew
+}
+
+SupervisorChannel::Receiver Gateway::supervisor_receiver() {
+  return {.session = [this](const wire::SessionGrant& grant,
+                            Fd connection) { open_session(grant, std::move(connection)); },
+          .audit_channel = [this](Fd audit) { audit_.replace(std::move(audit)); },
+          .config = [this](const Fd& sealed) { reconfigure(sealed); },
+          .closed = [this] { shut_down(); },
+          .broken = [this](std::string_view why) { give_up_on("the supervisor", why); }};
+}
+
+LauncherChannel::Receiver Gateway::launcher_receiver() {
+  return {.event = [this](const wire::CellEvent& event,
+                          std::vector<Fd> pipes) { cell_event(event, std::move(pipes)); },
+          .broken = [this](std::string_view why) { give_up_on("the launcher", why); }};
+}
+
+SharedCells::Hooks Gateway::shared_hooks() {
+  return {.settle_sessions = [this] { settle_sharing(); }, .none_left = [this] { end_if_empty(); }};
+}
+
+SpareCells::Hooks Gateway::spare_hooks() {
+  return {.may_use = [this](std::uint32_t server) { return may_use(server); },
+          .may_start = [this](std::uint32_t server) { return may_start_spare(server); },
+          .is_anybody_there = [this] { return has_session_of_servers(); },
+          .none_left = [this] { end_if_empty(); }};
+}
+
+StartQueue::Hooks Gateway::start_hooks() {
+  return {.start =
+              [this](CellRunner& cell, Fd workspace, std::optional<Time> room_until) {
+                ask_launcher(cell, std::move(workspace), room_until);
+              },
+          .chance =
+              [] {
+                std::uint64_t number = 0;
+                fill_from_kernel(std::as_writable_bytes(std::span(&number, 1)));
+                return number;
+              },
+          .may_ask = [this] { return asked_.size() < max_asked; },
+          .make_room = [this](CellRunner& cell, wire::StartRefusal refusal,
+                              std::size_t claims) { make_room(cell, refusal, claims); }};
 }
 
 void Gateway::give_up(std::string_view why) {
@@ -187,7 +203,7 @@ void Gateway::start_nothing_if_drained() {
   if (!shutting_down_ || std::ranges::any_of(sessions_, waits)) return;
   shared_.stop_all();
   spares_.stop_all();
-  gate_.close();
+  start_queue_.close();
 }
 
 void Gateway::end_if_empty() {
@@ -279,7 +295,8 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
   }
   const std::size_t stopped = stop_cells(index, request.method);
   // After those that wait to start have been stopped as well.
-  if (request.method == ControlMethod::restart) loop_.defer([this, index] { gate_.reset(index); });
+  if (request.method == ControlMethod::restart)
+    loop_.defer([this, index] { start_queue_.reset(index); });
   return stopped_json(stopped);
 }
 
@@ -387,7 +404,7 @@ std::string Gateway::status(const Peer& peer) const {
     row.found_to_server = policy_.redactions.found(i, Direction::to_server);
     row.found_to_host = policy_.redactions.found(i, Direction::to_host);
     row.ledger = &history_[i].ledger;
-    row.life = &gate_.life(i);
+    row.life = &start_queue_.life(i);
     if (history_[i].last_end) row.last_end = &*history_[i].last_end;
     rows.push_back(std::move(row));
   }
@@ -454,7 +471,7 @@ void Gateway::reconfigure(const Fd& sealed) {
   take_over(config_, std::move(*fresh));
   audit_.set_on_failure(config_.audit.on_failure);
   for (const auto& [connection, session] : sessions_) session->renew_rules();
-  gate_.add_new(config_);
+  start_queue_.add_new(config_);
   policy_.reconfigure();
   for (const ChangedServer& changed : changes.servers) reconfigure(changed);
   spares_.look_again();
@@ -471,7 +488,7 @@ void Gateway::reconfigure(const ChangedServer& changed) {
   if (is_back || needs_cells) {
     // What it offered was another program's, or said to another host.
     catalogues_.forget_server(server);
-    gate_.reset(server);
+    start_queue_.reset(server);
   }
   if (is_new || is_back || changed.is_pinned_otherwise) pins_.begin_anew(server);
   pins_.book().declare(server);

@@ -98,9 +98,9 @@ class Gateway final : private GatewayServices {
   Sealer& sealer() override { return sealer_; }
   UserPolicy& policy() override { return policy_; }
   void start_cell(CellRunner& cell, Fd workspace) override {
-    gate_.start(cell, std::move(workspace));
+    start_queue_.start(cell, std::move(workspace));
   }
-  void withdraw_start(const CellRunner& cell) override { gate_.withdraw(cell); }
+  void withdraw_start(const CellRunner& cell) override { start_queue_.withdraw(cell); }
   void handshake_answered(const CellRunner& cell) override;
   std::unique_ptr<CellRunner> make_cell(const CellPlan& plan, const CellOwner& owner, Fd workspace,
                                         CellKeeper& keeper) override;
@@ -126,6 +126,12 @@ class Gateway final : private GatewayServices {
   void host_closed(SessionRunner& session) override;
   void finished(SessionRunner& session) override;
   void give_up(std::string_view why) override;
+
+  SupervisorChannel::Receiver supervisor_receiver();
+  LauncherChannel::Receiver launcher_receiver();
+  SharedCells::Hooks shared_hooks();
+  SpareCells::Hooks spare_hooks();
+  StartQueue::Hooks start_hooks();
 
   void give_up_on(std::string_view whom, std::string_view why);
   void open_session(const wire::SessionGrant& grant, Fd connection);
@@ -200,7 +206,7 @@ class Gateway final : private GatewayServices {
   PinnedCatalogues shown_;  ///< of the catalogues
   SharedCells shared_;
   SpareCells spares_;
-  StartQueue gate_;
+  StartQueue start_queue_;
 
   std::map<std::uint32_t, std::unique_ptr<SessionRunner>> sessions_;  ///< by connection
   std::unordered_map<std::uint32_t, Asked> asked_;                    ///< by request

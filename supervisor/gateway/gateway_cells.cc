@@ -59,7 +59,7 @@ void Gateway::cell_answered(const wire::CellEvent& event, std::vector<Fd> pipes)
   Asked answered = std::move(asked->second);
   CellRunner& cell = *answered.cell;
   asked_.erase(asked);
-  gate_.launcher_answered();
+  start_queue_.launcher_answered();
   if (event.kind == wire::CellEventKind::refused) return cell_refused(std::move(answered), event);
   if (pipes.empty()) return cell_lost(cell, event);
   cells_[event.cell] = &cell;
@@ -80,12 +80,12 @@ void Gateway::cell_refused(Asked asked, const wire::CellEvent& event) {
                         loop_.now() < until;
   const std::uint32_t server = cell.cell().plan().server;
   if (can_wait &&
-      make_room(cell, event.refusal, gate_.claims_before(server, event.refusal, until))) {
-    gate_.refused(cell);
-    return gate_.wait_for_room(cell, std::move(asked.workspace), event, until);
+      make_room(cell, event.refusal, start_queue_.claims_before(server, event.refusal, until))) {
+    start_queue_.refused(cell);
+    return start_queue_.wait_for_room(cell, std::move(asked.workspace), event, until);
   }
   cell.refused(event);
-  gate_.refused(cell);
+  start_queue_.refused(cell);
   spares_.go_on(server);
 }
 
@@ -115,7 +115,7 @@ bool Gateway::make_room(const CellRunner& wanted, wire::StartRefusal refusal, st
 }
 
 void Gateway::handshake_answered(const CellRunner& cell) {
-  gate_.answered(cell);
+  start_queue_.answered(cell);
   spares_.go_on(cell.cell().plan().server);
 }
 
@@ -141,12 +141,12 @@ bool Gateway::may_use(std::uint32_t server) const {
 }
 
 bool Gateway::is_well(std::uint32_t server) const {
-  return gate_.life(server).state() == LifeState::good;
+  return start_queue_.life(server).state() == LifeState::good;
 }
 
 // Whoever waits for a place comes first.
 bool Gateway::may_start_spare(std::uint32_t server) const {
-  return !shutting_down_ && !gate_.is_anybody_waiting() && is_well(server) &&
+  return !shutting_down_ && !start_queue_.is_anybody_waiting() && is_well(server) &&
          audit_.state() == AuditState::writable;
 }
 
@@ -164,7 +164,7 @@ void Gateway::cell_news(const wire::CellEvent& event) {
   meter_.cell_ended(cell.cell().plan().server, event.facts);
   usage_.cell_ended(event.cell);
   cell.ended(event.facts);
-  gate_.room_is_free(cell.cell().plan().server);
+  start_queue_.room_is_free(cell.cell().plan().server);
   if (const auto watched = watched_.find(event.cell); watched != watched_.end()) {
     watched->second.ended = true;
     forget_if_done(event.cell);
@@ -175,7 +175,7 @@ void Gateway::remember_end(const CellRunner& cell, const Failure& failure) {
   history_[cell.cell().plan().server].last_end = LastEnd{failure, unix_milliseconds()};
   const auto news = news_.ended(cell.cell().server().name, cell.cell().id(), failure, loop_.now());
   if (news) spdlog::warn("{}", *news);
-  gate_.ended(cell, failure);
+  start_queue_.ended(cell, failure);
   // They have been started before it was known, and none that answers would prove otherwise.
   if (!is_well(cell.cell().plan().server)) spares_.replace(cell.cell().plan().server);
   spares_.go_on(cell.cell().plan().server);

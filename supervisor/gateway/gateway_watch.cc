@@ -25,7 +25,7 @@ void Gateway::cell_lost(CellRunner& cell, const wire::CellEvent& event) {
   refused.refusal = wire::StartRefusal::setup_failed;
   refused.facts = {.kind = EndKind::setup_failed, .step = SetupStep::prepare, .error = EMFILE};
   cell.refused(refused);
-  gate_.refused(cell);
+  start_queue_.refused(cell);
 }
 
 // `more`: an egress helper's channel, or the socket of a resolver. By what it is, not by the

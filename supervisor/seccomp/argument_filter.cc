@@ -65,27 +65,22 @@ void append_test(Program& program, const ArgumentTest& test, std::size_t to_skip
   program.push_back(jump(BPF_JEQ, test.value, 0, to_skip));
 }
 
-// Two-valued: what a refusal asks for, and whether anybody listens.
-Reporting both(Reporting wanted, Reporting possible) {
-  return possible == Reporting::quiet ? Reporting::quiet : wanted;
-}
-
 void append_rule(Program& program, const ArgumentRule& rule, Reporting possible) {
   std::size_t left = rule.count;
   for (const ArgumentTest& test : rule.all_tests()) append_test(program, test, 3 * --left + 1);
-  program.push_back(answer(rule.error, both(rule.reporting, possible)));
+  program.push_back(answer(rule.error, reporting_within(rule.reporting, possible)));
 }
 
-Program body_of(const CallAnswer& call, Reporting possible) {
+Program body_of(const SyscallAnswer& call, Reporting possible) {
   Program body;
   for (const ArgumentRule& rule : call.rules) append_rule(body, rule, possible);
-  body.push_back(answer(call.otherwise, both(call.reporting, possible)));
+  body.push_back(answer(call.otherwise, reporting_within(call.reporting, possible)));
   return body;
 }
 
 }  // namespace
 
-Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
+Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedSyscall>& calls,
                                                  ForeignCall foreign, Reporting reporting) {
   Program program;
   check_abi(program, foreign);

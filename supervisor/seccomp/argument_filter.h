@@ -13,14 +13,19 @@
 /// 32 bits only. It runs first and ends by falling through to what libseccomp made.
 namespace cellblock {
 
-struct NumberedCall {
+struct NumberedSyscall {
   int number = 0;
-  const CallAnswer* call = nullptr;
+  const SyscallAnswer* call = nullptr;
 };
+
+/// What a refusal asks for, as far as somebody listens.
+constexpr Reporting reporting_within(Reporting wanted, Reporting possible) {
+  return possible == Reporting::quiet ? Reporting::quiet : wanted;
+}
 
 /// Checks the ABI of the call, then the calls with argument rules. With Reporting::quiet no refusal
 /// is notified, whatever the rules say.
-Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedCall>& calls,
+Result<std::vector<sock_filter>> argument_filter(const std::vector<NumberedSyscall>& calls,
                                                  ForeignCall foreign, Reporting reporting);
 
 }  // namespace cellblock

@@ -14,13 +14,13 @@ struct NumberedAnswer {
   int otherwise = 0;
 };
 
-/// The errno of each call that a filter hands to its listener. Made with the filter from the same
-/// table, so that nothing in a notification but number and arguments has a say. Pure.
-class Refusals {
+/// The errno of each call that a filter hands to its listener. Made with the filter, from the same
+/// table: the number and the arguments of a notification alone decide. Pure.
+class DeniedCallErrnos {
  public:
-  Refusals() = default;
+  DeniedCallErrnos() = default;
   /// `answers` in any order, each number once.
-  explicit Refusals(std::vector<NumberedAnswer> answers);
+  explicit DeniedCallErrnos(std::vector<NumberedAnswer> answers);
 
   /// Never 0: a call that is not in the table was unlisted (ENOSYS), and one that the table allows
   /// cannot have been notified (EPERM).

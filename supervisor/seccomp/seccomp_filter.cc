@@ -56,7 +56,7 @@ void notify_where_it_stands_in(std::vector<sock_filter>& program) {
   }
 }
 
-std::uint32_t unlisted_action(const CallTable& table) {
+std::uint32_t unlisted_action(const SyscallTable& table) {
   if (table.unlisted == UnlistedCall::kill_process) return SCMP_ACT_KILL_PROCESS;
   if (table.unlisted == UnlistedCall::made) return SCMP_ACT_ALLOW;
   return action_for(ENOSYS, table.reporting);
@@ -74,10 +74,6 @@ Result<Context> make_context(std::uint32_t unlisted) {
   return context;
 }
 
-Reporting reporting_of(const CallTable& table, const CallAnswer& call) {
-  return table.reporting == Reporting::quiet ? Reporting::quiet : call.reporting;
-}
-
 Result<std::vector<sock_filter>> export_program(const Context& context) {
   const Fd file(::memfd_create("filter", MFD_CLOEXEC));
   if (!file.valid()) return std::unexpected(Error(SysError{"memfd_create", errno}));
@@ -91,21 +87,22 @@ Result<std::vector<sock_filter>> export_program(const Context& context) {
 }
 
 // Calls that this architecture has never had are left out.
-Result<std::vector<NumberedCall>> numbered(const CallTable& table) {
-  std::vector<NumberedCall> calls;
-  for (const CallAnswer& call : table.calls) {
+Result<std::vector<NumberedSyscall>> numbered(const SyscallTable& table) {
+  std::vector<NumberedSyscall> calls;
+  for (const SyscallAnswer& call : table.calls) {
     const int number = CELLBLOCK_TRY(number_of(call.name));
     if (number >= 0) calls.push_back({number, &call});
   }
   return calls;
 }
 
-Result<std::vector<sock_filter>> number_filter(const CallTable& table,
-                                               const std::vector<NumberedCall>& calls) {
+Result<std::vector<sock_filter>> number_filter(const SyscallTable& table,
+                                               const std::vector<NumberedSyscall>& calls) {
   const std::uint32_t unlisted = unlisted_action(table);
   const Context context = CELLBLOCK_TRY(make_context(unlisted));
   for (const auto& [number, call] : calls) {
-    const std::uint32_t action = action_for(call->otherwise, reporting_of(table, *call));
+    const std::uint32_t action =
+        action_for(call->otherwise, reporting_within(call->reporting, table.reporting));
     // libseccomp turns down a rule that says what the default says.
     if (!call->rules.empty() || action == unlisted) continue;
     const int code = seccomp_rule_add(context.get(), action, number, 0);
@@ -116,23 +113,23 @@ Result<std::vector<sock_filter>> number_filter(const CallTable& table,
   return program;
 }
 
-std::vector<NumberedCall> with_rules(std::vector<NumberedCall> calls) {
-  std::erase_if(calls, [](const NumberedCall& call) { return call.call->rules.empty(); });
+std::vector<NumberedSyscall> with_rules(std::vector<NumberedSyscall> calls) {
+  std::erase_if(calls, [](const NumberedSyscall& call) { return call.call->rules.empty(); });
   return calls;
 }
 
-Refusals refusals_of(const std::vector<NumberedCall>& calls) {
+DeniedCallErrnos refusals_of(const std::vector<NumberedSyscall>& calls) {
   std::vector<NumberedAnswer> answers;
   for (const auto& [number, call] : calls) {
     const bool refusable = call->otherwise != 0 || !call->rules.empty();
     if (refusable) answers.push_back({number, call->rules, call->otherwise});
   }
-  return Refusals(std::move(answers));
+  return DeniedCallErrnos(std::move(answers));
 }
 
 }  // namespace
 
-Result<FilterProgram> compile_filter(const CallTable& table) {
+Result<FilterProgram> compile_filter(const SyscallTable& table) {
   const auto calls = CELLBLOCK_TRY(numbered(table));
   FilterProgram filter;
   filter.refusals = refusals_of(calls);
@@ -146,12 +143,12 @@ Result<FilterProgram> compile_filter(const CallTable& table) {
 }
 
 Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network) {
-  const CallTable table = CELLBLOCK_TRY(call_table(rules, network));
+  const SyscallTable table = CELLBLOCK_TRY(syscall_table(rules, network));
   return compile_filter(table);
 }
 
 Result<FilterProgram> compile_filter(InternalProfile profile) {
-  return compile_filter(call_table(syscall_policy(profile)));
+  return compile_filter(syscall_table(syscall_policy(profile)));
 }
 
 Result<std::shared_ptr<const FilterProgram>> FilterCache::filter_for(const SyscallRules& rules,

@@ -21,14 +21,14 @@ namespace cellblock {
 /// listener such a call fails with ENOSYS; it is never made.
 struct FilterProgram {
   std::vector<sock_filter> instructions;
-  Refusals refusals;  ///< what the listener answers
+  DeniedCallErrnos refusals;  ///< what the listener answers
 };
 
 /// Fails when a table names a call that nobody here knows, or does not fit into a program.
-Result<FilterProgram> compile_filter(const CallTable& table);
+Result<FilterProgram> compile_filter(const SyscallTable& table);
 Result<FilterProgram> compile_filter(InternalProfile profile);
 
-/// Fails as call_table (syscall_rules.h) does, too.
+/// Fails as syscall_table (syscall_rules.h) does, too.
 Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network);
 
 /// One program for each policy that differs: servers that may ask for the same share it. One

@@ -32,7 +32,7 @@ double median(Times times) {
 }
 
 std::shared_ptr<const FilterProgram> filter_with(Reporting reporting) {
-  auto table = call_table(SyscallRules{.base = SyscallProfile::node}, NetworkMode::none);
+  auto table = syscall_table(SyscallRules{.base = SyscallProfile::node}, NetworkMode::none);
   if (!table) return nullptr;
   table->reporting = reporting;
   auto program = compile_filter(*table);

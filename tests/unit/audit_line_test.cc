@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 const WallTime time{milliseconds{1'700'000'000'042}};
 const Stamp stamp{"00ff", "2023-11-14T22:13:20.042Z", 1000, 0xabc};
-const Stamp supervisors{"00ff", "2023-11-14T22:13:20.042Z", 0, 0xabd, Teller::supervisor};
+const Stamp supervisors{"00ff", "2023-11-14T22:13:20.042Z", 0, 0xabd, RecordOrigin::supervisor};
 
 std::optional<std::string> audit_line(const wire::AuditRecord& record, const Stamp& by,
                                       std::string_view text = {}) {

@@ -38,7 +38,7 @@ class AdminDoorsTest : public ::testing::Test {
   void make() {
     auto sockets = AdminSockets::make(
         loop_, config_,
-        {.at_door = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
+        {.at_user = [this](std::uint32_t user, Fd socket) { came(user, std::move(socket)); },
          .at_switch = [this](AdminSwitch which, Fd) { stood_.push_back(which); },
          .at_status = [this](Fd) { ++asked_; },
          .close_later = [this](Fd) { ++closed_later_; }});

@@ -58,7 +58,7 @@ class ReloadDeskTest : public ::testing::Test {
   /// The asker's end.
   Fd stand() {
     Pair ends = make_stream_pair().value();
-    desk_.add({.uid = 0, .pid = 7}, std::move(ends.first));
+    server_.add({.uid = 0, .pid = 7}, std::move(ends.first));
     return std::move(ends.second);
   }
 
@@ -86,7 +86,7 @@ class ReloadDeskTest : public ::testing::Test {
                 std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
           },
       .close_later = [this](Fd socket) { closed_later_.push_back(std::move(socket)); }};
-  ReloadServer desk_{loop_, around_};
+  ReloadServer server_{loop_, around_};
 };
 
 TEST_F(ReloadDeskTest, OffersWhatIsUsedAndTakesWhatComesBack) {
@@ -95,7 +95,7 @@ TEST_F(ReloadDeskTest, OffersWhatIsUsedAndTakesWhatComesBack) {
   ASSERT_TRUE(send_request(asker.get(), {sealed("next"), sealed("secrets"), sealed("mounts")}));
   turn();
   EXPECT_THAT(asked_, ElementsAre("0 next"));
-  desk_.answer("reloaded\n");
+  server_.answer("reloaded\n");
   EXPECT_EQ(heard(asker), "reloaded\n");
 }
 
@@ -104,7 +104,7 @@ TEST_F(ReloadDeskTest, HearsOneAtATime) {
   const Fd second = stand();
   EXPECT_THAT(heard(second), HasSubstr("somebody else"));
   ASSERT_TRUE(receive_offer(first.get()));
-  desk_.answer("refused\n");
+  server_.answer("refused\n");
   const Fd third = stand();
   EXPECT_TRUE(receive_offer(third.get()));
 }
@@ -125,7 +125,7 @@ TEST_F(ReloadDeskTest, LetsGoOfWhoeverLeavesOrTalks) {
 
 TEST_F(ReloadDeskTest, HearsNobodyOnceItIsClosed) {
   const Fd before = stand();
-  desk_.close();
+  server_.close();
   ASSERT_TRUE(receive_offer(before.get()));
   EXPECT_THAT(heard(before), HasSubstr("stopping"));
   EXPECT_THAT(heard(stand()), HasSubstr("stopping"));

@@ -90,9 +90,9 @@ TEST(ServiceOffer, OfAWatchdogThatNobodyCanSatisfyIsRefused) {
 
 TEST(PulseInterval, IsAThirdOfTheManagersPatienceAndNeverLong) {
   using std::chrono::seconds;
-  EXPECT_EQ(pulse_interval({.watchdog = seconds(3)}), seconds(1));
-  EXPECT_EQ(pulse_interval({.watchdog = seconds(3'600)}), seconds(10));
-  EXPECT_EQ(pulse_interval({}), seconds(10));
+  EXPECT_EQ(watchdog_interval({.watchdog = seconds(3)}), seconds(1));
+  EXPECT_EQ(watchdog_interval({.watchdog = seconds(3'600)}), seconds(10));
+  EXPECT_EQ(watchdog_interval({}), seconds(10));
 }
 
 class PulseTest : public ::testing::Test {

@@ -50,11 +50,11 @@ TEST(KillSwitchRequest, HasAReasonThatIsPrintableAndShort) {
 class SwitchDeskTest : public ::testing::Test {
  protected:
   /// The asker's end.
-  Fd stand(AdminSwitch which = AdminSwitch::enable) { return stand_at(desk_, which); }
+  Fd stand(AdminSwitch which = AdminSwitch::enable) { return stand_at(listener_, which); }
 
-  static Fd stand_at(KillSwitchListener& desk, AdminSwitch which = AdminSwitch::enable) {
+  static Fd stand_at(KillSwitchListener& listener, AdminSwitch which = AdminSwitch::enable) {
     Pair ends = make_stream_pair().value();
-    desk.add({.which = which, .uid = 64102, .pid = 7}, std::move(ends.first));
+    listener.add({.which = which, .uid = 64102, .pid = 7}, std::move(ends.first));
     return std::move(ends.second);
   }
 
@@ -84,7 +84,7 @@ class SwitchDeskTest : public ::testing::Test {
     keep(std::move(socket));
     said(asker, reason);
   }};
-  KillSwitchListener desk_{loop_, around_};
+  KillSwitchListener listener_{loop_, around_};
 };
 
 TEST_F(SwitchDeskTest, ToConnectSwitchesNothing) {
@@ -152,7 +152,7 @@ TEST_F(SwitchDeskTest, HasRoomForSoManyAndHearsNobodyOnceItIsClosed) {
   EXPECT_THAT(said_, IsEmpty());
   const Fd one_more = stand(AdminSwitch::disable);
   EXPECT_THAT(said_, ElementsAre("enable 64102 refused")) << "who stood there longest";
-  desk_.close();
+  listener_.close();
   EXPECT_EQ(said_.size(), KillSwitchListener::most + 1);
   turn();
   EXPECT_EQ(said_.size(), KillSwitchListener::most + 1);

@@ -145,7 +145,7 @@ std::vector<Server> all_servers() {
 
 std::vector<ArgumentWords> interesting_words(int number) {
   std::vector<ArgumentWords> words = {{}};
-  if (!has_telling_words(number)) return words;
+  if (!has_reported_words(number)) return words;
   if (number == SYS_socket || number == SYS_socketpair) {
     for (const std::uint32_t family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_VSOCK}) {
       for (const std::uint32_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW}) {
@@ -168,8 +168,8 @@ std::vector<ArgumentWords> interesting_words(int number) {
 }
 
 bool is_made(int number, const ArgumentWords& words, const Server& server) {
-  const auto table = call_table(server.rules, server.network);
-  const CallAnswer* answer = table ? find_call(*table, *call_name(number)) : nullptr;
+  const auto table = syscall_table(server.rules, server.network);
+  const SyscallAnswer* answer = table ? find_syscall(*table, *call_name(number)) : nullptr;
   return answer != nullptr && error_of(answer->rules, answer->otherwise, words) == 0;
 }
 
@@ -195,7 +195,7 @@ Server with_everything(Server server, const std::string& call) {
 
 void expect_truth(int number, const ArgumentWords& words, const Server& server) {
   const std::string call(*call_name(number));
-  const DeniedCall denied{number, EPERM, telling_words(number, words)};
+  const DeniedCall denied{number, EPERM, reported_words(number, words)};
   const DenialText text = describe(denied, server.rules, server.network);
   if (text.remedy.empty()) {
     EXPECT_FALSE(is_made(number, words, with_everything(server, call))) << text.call;

@@ -32,14 +32,14 @@ class RevivalTest : public ::testing::Test {
   }
   void host(std::string text) {
     read(std::move(text), [this](auto line, const Message& message) {
-      revival_.from_host(line, message);
+      replay_.from_host(line, message);
       return 0;
     });
   }
   bool answer(std::string_view id, std::string_view body) {
     return read(
         R"({"jsonrpc":"2.0","id":)" + std::string(id) + "," + std::string(body) + "}",
-        [this](auto line, const Message& message) { return revival_.answered(line, message); });
+        [this](auto line, const Message& message) { return replay_.answered(line, message); });
   }
   void ask(std::string_view id, std::string_view method, std::string_view params) {
     host(R"({"jsonrpc":"2.0","id":)" + std::string(id) + R"(,"method":")" + std::string(method) +
@@ -56,20 +56,20 @@ class RevivalTest : public ::testing::Test {
   }
   /// The new cell's answer to `initialize`.
   SessionReplay::Outcome next_cell_answers(std::string_view body) {
-    revival_.cell_lost();
-    EXPECT_TRUE(revival_.is_due());
-    const Json begun = Json::parse(revival_.begin());
+    replay_.cell_lost();
+    EXPECT_TRUE(replay_.is_due());
+    const Json begun = Json::parse(replay_.begin());
     EXPECT_EQ(begun["method"], "initialize");
-    EXPECT_TRUE(revival_.is_under_way());
+    EXPECT_TRUE(replay_.is_under_way());
     EXPECT_TRUE(answer(begun["id"].dump(), body));
-    const SessionReplay::Outcome outcome = revival_.take_outcome();
-    EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::none);
-    EXPECT_FALSE(revival_.is_under_way());
+    const SessionReplay::Outcome outcome = replay_.take_outcome();
+    EXPECT_EQ(replay_.take_outcome(), SessionReplay::Outcome::none);
+    EXPECT_FALSE(replay_.is_under_way());
     return outcome;
   }
   std::vector<std::string> methods_of_rest() {
     std::vector<std::string> methods;
-    for (const std::string& text : revival_.rest()) {
+    for (const std::string& text : replay_.rest()) {
       const Json json = Json::parse(text);
       methods.push_back(json["method"].get<std::string>());
       if (json.contains("params")) methods.back() += " " + json["params"].dump();
@@ -78,21 +78,21 @@ class RevivalTest : public ::testing::Test {
   }
 
   MessageScanner scanner_;
-  SessionReplay revival_;
+  SessionReplay replay_;
 };
 
 TEST_F(RevivalTest, ASessionThatNobodyBeganCannotBeTakenOn) {
-  EXPECT_FALSE(revival_.is_possible());
-  revival_.cell_lost();
-  EXPECT_FALSE(revival_.is_due());
+  EXPECT_FALSE(replay_.is_possible());
+  replay_.cell_lost();
+  EXPECT_FALSE(replay_.is_due());
 }
 
 TEST_F(RevivalTest, ARefusedInitializeBeginsNone) {
   ask("1", "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
-  EXPECT_TRUE(revival_.listens());
+  EXPECT_TRUE(replay_.listens());
   EXPECT_FALSE(answer("1", R"("error":{"code":-32602,"message":"no"})"));
-  EXPECT_FALSE(revival_.is_possible());
-  EXPECT_FALSE(revival_.listens());
+  EXPECT_FALSE(replay_.is_possible());
+  EXPECT_FALSE(replay_.listens());
 }
 
 TEST_F(RevivalTest, TheNextCellHearsWhatTheHostHasSaid) {
@@ -101,12 +101,12 @@ TEST_F(RevivalTest, TheNextCellHearsWhatTheHostHasSaid) {
   answer("3", R"("result":{})");
   subscribe("file:///a");
   subscribe("file:///b");
-  revival_.cell_lost();
-  const Json begun = Json::parse(revival_.begin());
+  replay_.cell_lost();
+  const Json begun = Json::parse(replay_.begin());
   EXPECT_EQ(begun["params"],
             Json::parse(R"({"protocolVersion":"2025-11-25","capabilities":{"roots":{}}})"));
   EXPECT_TRUE(answer(begun["id"].dump(), R"("result":)" + std::string(told)));
-  EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::agreed);
+  EXPECT_EQ(replay_.take_outcome(), SessionReplay::Outcome::agreed);
   EXPECT_THAT(methods_of_rest(),
               ElementsAre("notifications/initialized", R"(logging/setLevel {"level":"debug"})",
                           R"(resources/subscribe {"uri":"file:///a"})",
@@ -130,27 +130,27 @@ TEST_F(RevivalTest, AHostThatHasNotSaidInitializedSaysItItself) {
   ask("1", "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
   answer("1", R"("result":)" + std::string(told));
   EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), SessionReplay::Outcome::agreed);
-  EXPECT_THAT(revival_.rest(), IsEmpty());
-  EXPECT_THAT(revival_.missed(), IsEmpty());
+  EXPECT_THAT(replay_.rest(), IsEmpty());
+  EXPECT_THAT(replay_.missed(), IsEmpty());
 }
 
 TEST_F(RevivalTest, AnswersToWhatItSaysAreNotTheHosts) {
   introduce();
   subscribe("file:///a");
   EXPECT_EQ(next_cell_answers(R"("result":)" + std::string(told)), SessionReplay::Outcome::agreed);
-  const std::vector<std::string> rest = revival_.rest();
+  const std::vector<std::string> rest = replay_.rest();
   ASSERT_EQ(rest.size(), 2U);
-  EXPECT_TRUE(revival_.listens());
+  EXPECT_TRUE(replay_.listens());
   EXPECT_FALSE(answer("7", R"("result":{})"));
   EXPECT_TRUE(answer(Json::parse(rest[1])["id"].dump(), R"("result":{})"));
-  EXPECT_FALSE(revival_.listens());
+  EXPECT_FALSE(replay_.listens());
 }
 
 TEST_F(RevivalTest, TheHostHearsOfWhatItMayHaveMissed) {
   introduce();
   subscribe("file:///a");
   EXPECT_THAT(
-      revival_.missed(),
+      replay_.missed(),
       ElementsAre(HasSubstr("notifications/resources/list_changed"),
                   HasSubstr(R"("notifications/resources/updated","params":{"uri":"file:///a"})")));
 }
@@ -176,8 +176,8 @@ TEST_F(RevivalTest, ACellThatAnswersOtherwiseIsRefused) {
             "it refused initialize: no licence"}}) {
     introduce();
     EXPECT_EQ(next_cell_answers(row.body), SessionReplay::Outcome::refused) << row.sentence;
-    EXPECT_EQ(revival_.refusal(), row.refusal);
-    EXPECT_FALSE(revival_.is_possible()) << row.sentence;
+    EXPECT_EQ(replay_.refusal(), row.refusal);
+    EXPECT_FALSE(replay_.is_possible()) << row.sentence;
   }
 }
 
@@ -192,20 +192,20 @@ TEST_F(RevivalTest, ACellThatCanDoMoreIsAsGood) {
 
 TEST_F(RevivalTest, ACellThatIsLostMeanwhileLeavesItToTheNextOne) {
   introduce();
-  revival_.cell_lost();
-  const Json begun = Json::parse(revival_.begin());
+  replay_.cell_lost();
+  const Json begun = Json::parse(replay_.begin());
   EXPECT_TRUE(answer(begun["id"].dump(), R"("error":{"code":-32000,"message":"it crashed"})"));
-  revival_.cell_lost();
-  EXPECT_EQ(revival_.take_outcome(), SessionReplay::Outcome::none);
-  EXPECT_TRUE(revival_.is_due());
+  replay_.cell_lost();
+  EXPECT_EQ(replay_.take_outcome(), SessionReplay::Outcome::none);
+  EXPECT_TRUE(replay_.is_due());
 }
 
 TEST_F(RevivalTest, WhatABridgeKnowsNeedsNotBeSaidAgain) {
   introduce();
-  revival_.cell_lost();
-  revival_.carried();
-  EXPECT_FALSE(revival_.is_due());
-  EXPECT_TRUE(revival_.is_possible());
+  replay_.cell_lost();
+  replay_.carried();
+  EXPECT_FALSE(replay_.is_due());
+  EXPECT_TRUE(replay_.is_possible());
 }
 
 TEST_F(RevivalTest, ASecondInitializeBeginsAnew) {
@@ -223,9 +223,9 @@ TEST_F(RevivalTest, WhatIsNotAnsweredYetIsBoundedTogetherWithTheRest) {
   for (const char* id : {"11", "12", "13"}) {
     ask(id, "resources/subscribe", R"({"uri":")" + uri + R"("})");
   }
-  EXPECT_TRUE(revival_.is_possible());
+  EXPECT_TRUE(replay_.is_possible());
   ask("14", "resources/subscribe", R"({"uri":")" + uri + R"("})");
-  EXPECT_FALSE(revival_.is_possible());
+  EXPECT_FALSE(replay_.is_possible());
 }
 
 TEST_F(RevivalTest, WhatOnlyALaxServerTakesIsNotSaidToAnother) {
@@ -234,8 +234,8 @@ TEST_F(RevivalTest, WhatOnlyALaxServerTakesIsNotSaidToAnother) {
   EXPECT_FALSE(answer("2", R"("result":{})"));
   ask("3", "logging/setLevel", R"({"level":null})");
   EXPECT_FALSE(answer("3", R"("result":{})"));
-  EXPECT_FALSE(revival_.has_subscriptions());
-  EXPECT_TRUE(SessionReplay::from_kept(revival_.kept().value()).has_value());
+  EXPECT_FALSE(replay_.has_subscriptions());
+  EXPECT_TRUE(SessionReplay::from_kept(replay_.kept().value()).has_value());
 }
 
 TEST_F(RevivalTest, WhatIsTooMuchToBeKeptEndsWithItsCell) {
@@ -243,13 +243,13 @@ TEST_F(RevivalTest, WhatIsTooMuchToBeKeptEndsWithItsCell) {
   for (std::size_t i = 0; i < SessionReplay::most_subscriptions; ++i) {
     subscribe("file:///" + std::to_string(i));
   }
-  EXPECT_TRUE(revival_.is_possible());
+  EXPECT_TRUE(replay_.is_possible());
   subscribe("file:///one more");
-  EXPECT_FALSE(revival_.is_possible());
+  EXPECT_FALSE(replay_.is_possible());
   introduce();
-  EXPECT_TRUE(revival_.is_possible());
+  EXPECT_TRUE(replay_.is_possible());
   subscribe("file:///" + std::string(SessionReplay::max_bytes, 'x'));
-  EXPECT_FALSE(revival_.is_possible());
+  EXPECT_FALSE(replay_.is_possible());
 }
 
 }  // namespace

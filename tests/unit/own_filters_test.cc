@@ -33,17 +33,17 @@ constexpr SyscallProfile all_profiles[] = {SyscallProfile::native, SyscallProfil
 constexpr NetworkMode all_networks[] = {NetworkMode::none, NetworkMode::loopback,
                                         NetworkMode::egress, NetworkMode::host};
 
-FilterProgram program_of(const CallTable& table) {
+FilterProgram program_of(const SyscallTable& table) {
   auto program = compile_filter(table);
   EXPECT_TRUE(program.has_value()) << (program ? "" : program.error().text);
   return program.value_or(FilterProgram{});
 }
 
 FilterProgram launcher_filter(const GrantedCalls& granted = {}) {
-  return program_of(launcher_call_table(granted));
+  return program_of(launcher_syscall_table(granted));
 }
 
-FilterProgram supervisor_filter() { return program_of(call_table(supervisor_syscall_policy())); }
+FilterProgram supervisor_filter() { return program_of(syscall_table(supervisor_syscall_policy())); }
 
 template <class Check>
 void for_every_server(Check check) {
@@ -78,33 +78,33 @@ void expect_all(const FilterProgram& filter, const std::vector<Call>& calls) {
 
 // --- the launcher --------------------------------------------------------------------------------
 
-bool is_ever_made(const CallAnswer& answer) {
+bool is_ever_made(const SyscallAnswer& answer) {
   return answer.otherwise == 0 || std::ranges::any_of(answer.rules, [](const ArgumentRule& rule) {
            return rule.error == 0;
          });
 }
 
 TEST(LauncherFilter, RefusesByNameNoCallThatAProfileGivesAServer) {
-  const CallTable own = launcher_call_table({});
+  const SyscallTable own = launcher_syscall_table({});
   for_every_server([&own](const SyscallRules& rules, NetworkMode network) {
-    const auto table = call_table(rules, network);
+    const auto table = syscall_table(rules, network);
     ASSERT_TRUE(table.has_value());
-    for (const CallAnswer& refused : own.calls) {
+    for (const SyscallAnswer& refused : own.calls) {
       if (is_ever_made(refused)) continue;
-      const CallAnswer* server = find_call(*table, refused.name);
+      const SyscallAnswer* server = find_syscall(*table, refused.name);
       EXPECT_TRUE(server == nullptr || !is_ever_made(*server)) << refused.name;
     }
   });
 }
 
 TEST(LauncherFilter, RefusesOfWhatAnAdministratorMayAllowOnlyWhatNoServerIsAllowed) {
-  const CallTable own = launcher_call_table({});
-  for (const CallAnswer& refused : own.calls) {
+  const SyscallTable own = launcher_syscall_table({});
+  for (const SyscallAnswer& refused : own.calls) {
     if (is_ever_made(refused) || !never_allowed_because(refused.name).empty()) continue;
     Config config;
     config.servers.emplace_back().syscalls.allow = {refused.name};
-    const CallTable granting = launcher_call_table(granted_calls(config));
-    EXPECT_EQ(find_call(granting, refused.name), nullptr) << refused.name;
+    const SyscallTable granting = launcher_syscall_table(granted_calls(config));
+    EXPECT_EQ(find_syscall(granting, refused.name), nullptr) << refused.name;
     EXPECT_EQ(granting.calls.size() + 1, own.calls.size()) << refused.name;
   }
 }

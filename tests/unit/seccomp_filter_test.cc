@@ -87,7 +87,7 @@ TEST(CompileFilter, FailsForACallThatNobodyKnows) {
   const std::string_view names[] = {"make_me_root"};
   const SyscallGroup group = {"wrong", "misspelt", names};
   const SyscallGroup* const groups[] = {&group};
-  const auto filter = compile_filter(call_table(SyscallPolicy{.groups = groups, .refused = {}}));
+  const auto filter = compile_filter(syscall_table(SyscallPolicy{.groups = groups, .refused = {}}));
   ASSERT_FALSE(filter.has_value());
   EXPECT_EQ(filter.error().text, "no system call is named make_me_root");
 }

@@ -1,4 +1,4 @@
-#include "client/cli/bridge/session_journal.h"
+#include "supervisor/gateway/session/session_journal.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/bridge/journal_page.h"
 #include "policy/encoding/base64.h"
-#include "supervisor/gateway/session/session_journal.h"
 
 // What a gateway writes (SessionJournal), read by the bridge as if it had been killed just then.
 namespace cellblock {

@@ -16,19 +16,19 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-CallTable table_of(const SyscallRules& rules) {
-  auto table = call_table(rules, NetworkMode::none);
+SyscallTable table_of(const SyscallRules& rules) {
+  auto table = syscall_table(rules, NetworkMode::none);
   EXPECT_TRUE(table.has_value()) << (table ? "" : table.error().text);
-  return table.value_or(CallTable{});
+  return table.value_or(SyscallTable{});
 }
 
-int answer(const CallTable& table, std::string_view name, const ArgumentWords& words = {}) {
-  const CallAnswer* call = find_call(table, name);
+int answer(const SyscallTable& table, std::string_view name, const ArgumentWords& words = {}) {
+  const SyscallAnswer* call = find_syscall(table, name);
   return call == nullptr ? ENOSYS : error_of(call->rules, call->otherwise, words);
 }
 
 std::string objection(const SyscallRules& rules) {
-  const auto table = call_table(rules, NetworkMode::none);
+  const auto table = syscall_table(rules, NetworkMode::none);
   return table ? "" : table.error().text;
 }
 
@@ -95,11 +95,11 @@ constexpr ArgumentWords protection(std::uint32_t bits) { return {0, 0, bits}; }
 constexpr std::uint32_t write_and_execute = 2 | 4;
 
 TEST(WriteExecRules, RefuseMemoryThatIsOrBecomesCode) {
-  const CallTable table = table_of({.base = SyscallProfile::node,
-                                    .name = "",
-                                    .allow = {},
-                                    .refuse = {},
-                                    .write_exec = WriteExec::refused});
+  const SyscallTable table = table_of({.base = SyscallProfile::node,
+                                       .name = "",
+                                       .allow = {},
+                                       .refuse = {},
+                                       .write_exec = WriteExec::refused});
   EXPECT_EQ(answer(table, "mmap", protection(write_and_execute)), EACCES);
   EXPECT_EQ(answer(table, "mmap", protection(1 | 4)), 0);
   EXPECT_EQ(answer(table, "mmap", protection(1 | 2)), 0);

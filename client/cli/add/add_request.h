@@ -24,16 +24,16 @@ struct AddRequest {
 
 /// With paths made whole and variables looked up in the environment; an address
 /// (`https://host/mcp`) is a line of mcp-remote then, and a file that describes a server is that
-/// server. An error: nobody is named who may use it, a variable that is not there, an address that
+/// server. An error: no user is named, a variable that is not there, an address that
 /// no cell is let to, a file that asks for what is not given.
 Result<AddedServer> added_server(const AddRequest& request, const AddPlaces& places,
                                  const AskSetting& ask = {});
 
-/// Who may use what is added; an error in system mode where nobody is named.
+/// The users who may use what is added; an error in system mode where none is named.
 Result<std::vector<std::string>> users_of(const std::vector<std::string>& named,
                                           const AddPlaces& places);
 
-/// What a configuration's servers are given by whoever imports it.
+/// What the user who imports a configuration gives its servers.
 struct ImportedAccess {
   std::vector<std::string> users;
   std::vector<std::string> environment;  ///< names of variables of ours that they may have

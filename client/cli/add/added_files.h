@@ -34,7 +34,7 @@ class AddedFiles {
   Result<void> add_declaration(const std::string& server, const std::string& text);
   /// The directory of the server's program.
   Result<void> add_directory(const std::string& directory);
-  /// One that somebody else has made.
+  /// Takes over a file that exists: it is removed like those made here.
   void take(const std::string& path) { made_.push_back(path); }
   void keep() { made_.clear(); }
 

@@ -10,7 +10,7 @@
 
 namespace cellblock::cli {
 
-/// When whoever adds it says yes.
+/// When the user who adds it consents.
 enum class Consent : std::uint8_t {
   given,
   after_trial,   ///< who typed its line has named all that it may do

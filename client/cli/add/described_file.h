@@ -15,7 +15,7 @@ namespace cellblock::cli {
 /// Whether that line is one file which describes a server: a zip archive, or a file "*.json".
 bool is_described_file(const std::vector<std::string>& command);
 
-/// Asks a person for a setting. None: nobody can be asked, or there was no answer.
+/// Asks the user for a setting. None: there is no terminal, or no answer.
 using AskSetting = std::function<std::optional<std::string>(const BundleSetting& setting)>;
 
 struct DescribedFile {

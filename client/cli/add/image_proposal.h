@@ -12,7 +12,7 @@
 
 namespace cellblock::cli {
 
-/// An image that was unpacked and copied: nobody else changes it.
+/// An image that was unpacked and copied, where no other user can change it.
 struct UnpackedImage {
   std::string root;  ///< the root directory
   ImageConfig config;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -24,6 +24,7 @@
 #include "client/cli/install/program_output.h"
 #include "client/cli/programs/daemon_program.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "policy/encoding/hex.h"
 #include "policy/encoding/sha256.h"
 
 namespace cellblock::cli {
@@ -89,11 +90,7 @@ Result<std::string> short_digest(const std::string& file) {
   constexpr std::size_t shown_bytes = 4;
   const auto text = CELLBLOCK_TRY(bounded_file(file, most_lock_bytes));
   const auto digest = CELLBLOCK_TRY(sha256(text));
-  std::string short_text;
-  for (std::size_t at = 0; at < shown_bytes; ++at) {
-    fmt::format_to(std::back_inserter(short_text), "{:02x}", digest[at]);
-  }
-  return short_text;
+  return hex_text(std::span(digest).first<shown_bytes>());
 }
 
 // What it says of itself becomes a part of a path.

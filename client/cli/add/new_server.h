@@ -74,10 +74,10 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
                                                         const PackageInstaller& installer,
                                                         InstallScripts scripts);
 
-/// For whoever tries it: the table may allow others, and not all of its tools.
+/// A rule for the user who tries it: the table may allow other users, and not all tools.
 std::string rule_for_trial(const std::string& server);
 
-/// Starts a server as `table` declares it, for root in system mode whoever is allowed there.
+/// Starts a server as `table` declares it; in system mode for root, whatever users it allows.
 Result<Trial> try_declaration(const Work& work, const std::string& server,
                               const std::string& table);
 

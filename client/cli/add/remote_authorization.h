@@ -10,7 +10,7 @@
 /// A remote server is authorized in a cell of its own, before it is started for hosts.
 namespace cellblock::cli {
 
-/// Whether its first start ended for want of an authorization.
+/// Whether its first start ended because no authorization was there.
 bool needs_authorization(const Trial& trial);
 
 /// Of a declaration that `cellblock add` made for a remote server, what its cell has. An error: it
@@ -19,7 +19,7 @@ Result<Proposal> declared_remote(const std::string& text, const std::string& ser
 
 /// Runs mcp-remote in the cell of `proposal`, whose secrets are there, tells where a person has to
 /// go, and waits until the browser comes back. The directory with what came of it, in the scratch.
-/// An error: the server asks for no authorization, the person said no, or nobody came.
+/// An error: the server asks for no authorization, the user refused, or did not come in time.
 Result<std::string> run_authorization(const Work& work, const Proposal& proposal,
                                       const Interruption& interruption);
 

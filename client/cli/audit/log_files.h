@@ -36,4 +36,9 @@ struct LineTaker {
 Result<std::uint64_t> read_lines(const std::string& path, std::uint64_t offset,
                                  const LineTaker& taker);
 
+/// Calls with each line that is added to the log at `path` after line `last`, file after file,
+/// until reading fails or a signal ends the command.
+Result<void> follow_log(const std::string& path, std::uint64_t last,
+                        const std::function<void(std::string_view line)>& take);
+
 }  // namespace cellblock::cli

@@ -9,10 +9,10 @@
 /// A daemon that said it would end, and may come back: upgraded, or with another configuration.
 namespace cellblock::cli {
 
-/// How long a bridge waits for it, with its host's descriptors open and nobody reading them.
+/// How long a bridge waits for it, with its host's descriptors open and unread.
 inline constexpr std::chrono::seconds return_time{120};
 
-/// Tries to connect until somebody answers, the host is gone (`cancelled`), or the deadline has
+/// Tries to connect until a daemon answers, the host is gone (`cancelled`), or the deadline has
 /// passed (what went wrong last).
 client::Result<client::OwnedFd> connect_when_back(const std::string& path, Deadline deadline);
 

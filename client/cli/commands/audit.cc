@@ -16,7 +16,6 @@
 #include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/event_form.h"
 #include "client/cli/audit/filter.h"
-#include "client/cli/audit/follower.h"
 #include "client/cli/audit/line_text.h"
 #include "client/cli/audit/log_files.h"
 #include "client/cli/commands/commands.h"

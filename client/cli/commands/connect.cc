@@ -11,7 +11,7 @@
 #include "client/cli/bridge/control_channel.h"
 #include "client/cli/bridge/crash_pauses.h"
 #include "client/cli/bridge/daemon_return.h"
-#include "client/cli/bridge/session_journal.h"
+#include "client/cli/bridge/journal_page.h"
 #include "client/cli/bridge/stream_pump.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/status/failure_since.h"

@@ -37,13 +37,13 @@ void print_withheld(const Json& one);
 
 client::Error unknown_definition(const PinRequest& request);
 std::string advice_to_list(const Context& context, const PinRequest& request);
-/// Behind a command that is named to whoever looks after another user's definitions.
+/// The option that a named command needs where another user's definitions are administered.
 std::string for_flag(const Context& context);
 
 /// What is wrong with the beginning of a digest; empty: nothing.
 std::string digest_mistake(const std::string& digest);
 
-/// About one's own definitions somebody else decides.
+/// Explains that a user does not decide about his own definitions.
 Exit explain_decision(const Context& context, const client::Error& error);
 
 /// Shows what is withheld and meant, beside what was pinned.

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "cellblock/types.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/common/call_arguments.h"
-#include "client/cli/common/list_weight.h"
 #include "client/cli/common/server_request.h"
 #include "client/cli/table/shared_options.h"
 #include "client/cli/terminal/json_text.h"
@@ -38,6 +43,77 @@ struct CallRequest {
   std::string tool;
   std::vector<std::string> arguments;  ///< as call_arguments() takes them
 };
+
+// ---- how much of a model's context a list of tools takes ----
+
+struct ListWeight {
+  std::string server;
+  std::size_t tools = 0;
+  std::uint64_t bytes = 0;  ///< of the definitions, as hosts get them
+  bool operator==(const ListWeight&) const = default;
+};
+
+/// An estimate: models' tokenizers take 3 to 5 bytes of JSON in English for a token.
+constexpr std::uint64_t tokens_in(std::uint64_t bytes) { return (bytes + 3) / 4; }
+
+// No server's name has an underscore, so the first one ends it. cellblock's own tools have no
+// server before them.
+std::string server_in(const std::string& tool) {
+  const auto end = tool.find("__");
+  return end == std::string::npos ? "cellblock" : tool.substr(0, end);
+}
+
+ListWeight sum_of(const std::vector<ListWeight>& weights) {
+  ListWeight sum{.server = "all"};
+  for (const ListWeight& weight : weights) {
+    sum.tools += weight.tools;
+    sum.bytes += weight.bytes;
+  }
+  return sum;
+}
+
+// In the order of the list. `server`: whose list it is; empty: of all, where the names say it.
+std::vector<ListWeight> weights_of(const std::vector<client::Tool>& tools,
+                                   const std::string& server) {
+  std::vector<ListWeight> weights;
+  for (const client::Tool& tool : tools) {
+    const std::string whose = server.empty() ? server_in(tool.name) : server;
+    auto found = std::ranges::find(weights, whose, &ListWeight::server);
+    if (found == weights.end()) found = weights.insert(found, {.server = whose});
+    ++found->tools;
+    found->bytes += tool.json.size();
+  }
+  return weights;
+}
+
+// A line for each, and where there are several one for all.
+std::string weight_text(const std::vector<ListWeight>& weights) {
+  std::vector<ListWeight> lines = weights;
+  if (lines.size() > 1) lines.push_back(sum_of(weights));
+  std::size_t width = 0;
+  for (const ListWeight& line : lines) width = std::max(width, safe_line(line.server).size());
+  std::string text;
+  for (const ListWeight& line : lines) {
+    text += fmt::format("{:<{}}  {} {} in {} bytes, about {} tokens\n", safe_line(line.server),
+                        width, line.tools, line.tools == 1 ? "tool" : "tools", line.bytes,
+                        tokens_in(line.bytes));
+  }
+  return text;
+}
+
+// An array of `{"server", "tools", "bytes", "tokens"}`.
+std::string weight_json(const std::vector<ListWeight>& weights) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const ListWeight& weight : weights) {
+    array.push_back({{"server", weight.server},
+                     {"tools", weight.tools},
+                     {"bytes", weight.bytes},
+                     {"tokens", tokens_in(weight.bytes)}});
+  }
+  return array.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// ---- the commands ----
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 

@@ -5,8 +5,8 @@
 
 #include "cellblock/error.h"
 
-/// What somebody can do about an error: true in the situation that it is printed in, and ours. What
-/// a server sends in the place of an advice is shown by nobody.
+/// What the user can do about an error, in the situation in which it is printed. The texts are
+/// ours: advice that a server sends is never shown.
 namespace cellblock::cli {
 
 /// Whether the command has a --timeout.

@@ -3,11 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <utility>
 
-#include "client/cli/common/answer_watch.h"
+#include "cellblock/error.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
@@ -23,6 +31,65 @@ using Json = nlohmann::ordered_json;
 constexpr int workspace_refused = -31012;
 constexpr std::chrono::seconds control_time{10};
 constexpr std::chrono::seconds longest_answer{2};
+constexpr std::chrono::seconds unremarkable_wait{2};
+
+/// While it lives, it looks once, after two seconds, whether the daemon answers at all: a socket of
+/// the service manager's takes connections also where cellblockd cannot start. Where nothing
+/// answers, a line on stderr says so; who waits goes on waiting.
+class AnswerWatch {
+ public:
+  struct Daemon {
+    std::function<bool()> answers;  ///< called on a thread of this object's
+    std::string silence;            ///< what is said where it does not
+    bool is_told = true;            ///< on stderr
+  };
+
+  explicit AnswerWatch(Daemon daemon);
+  ~AnswerWatch();
+  AnswerWatch(const AnswerWatch&) = delete;
+  AnswerWatch& operator=(const AnswerWatch&) = delete;
+
+  /// In place of `error` where nothing has answered, so that nobody is told to be more patient.
+  client::Error instead_of(client::Error error) const;
+
+ private:
+  void look();
+
+  Daemon daemon_;
+  std::atomic<bool> is_silent_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_over_ = false;
+  std::thread looks_;
+};
+
+AnswerWatch::AnswerWatch(Daemon daemon) : daemon_(std::move(daemon)), looks_([this] { look(); }) {}
+
+AnswerWatch::~AnswerWatch() {
+  {
+    const std::scoped_lock hold(mutex_);
+    is_over_ = true;
+  }
+  changed_.notify_all();
+  looks_.join();
+}
+
+void AnswerWatch::look() {
+  {
+    std::unique_lock hold(mutex_);
+    if (changed_.wait_for(hold, unremarkable_wait, [this] { return is_over_; })) return;
+  }
+  if (daemon_.answers()) return;
+  is_silent_ = true;
+  if (!daemon_.is_told) return;
+  fmt::print(stderr, "cellblock: {}\n", daemon_.silence);
+  static_cast<void>(std::fflush(stderr));
+}
+
+client::Error AnswerWatch::instead_of(client::Error error) const {
+  if (error.code != client::ErrorCode::timed_out || !is_silent_) return error;
+  return {.code = client::ErrorCode::unreachable, .text = daemon_.silence};
+}
 
 // The last lines that a failed server wrote to stderr.
 void print_stderr_of(const client::Error& error) {

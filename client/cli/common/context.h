@@ -47,7 +47,7 @@ client::Result<client::Client> open_server(const Context& context, const std::st
 client::Result<std::string> ask_daemon(const Context& context, std::string_view method,
                                        const std::string& params);
 
-/// Why the daemon serves nobody: it does not run, cannot be reached, or is switched off.
+/// Why the daemon serves no user: it does not run, cannot be reached, or is switched off.
 std::optional<client::Error> daemon_fault(const Context& context);
 
 /// Says of a refused workspace which directory it was, as its path resolves here.
@@ -55,7 +55,7 @@ client::Error naming_workspace(client::Error error, const std::string& workspace
 
 /// Tells an error and its advice on stderr; with --json also as an object on stdout.
 Exit explain(const Context& context, const client::Error& error);
-/// With this advice, lines without a last newline that nobody else has written, or none.
+/// With this advice: our own lines, without a last newline; empty: none.
 Exit explain(const Context& context, const client::Error& error, const std::string& advice);
 
 /// Tells why the command ends, where the daemon was not asked; with --json also as an object on

@@ -14,7 +14,8 @@
 namespace cellblock::cli {
 
 /// While it lives, Ctrl-C, SIGTERM and SIGHUP end nothing by themselves, but ask for a stop: what
-/// was begun is cleared away by whoever began it. One at a time; make it before other threads.
+/// was begun is cleared away by the code that began it. One at a time; make it before other
+/// threads.
 class Interruption {
  public:
   Interruption();
@@ -37,7 +38,7 @@ class Interruption {
 /// One line about what is done now; not with --json.
 void tell(const Context& context, const std::string& line);
 
-/// Whether somebody can be asked: a terminal, and no --json.
+/// Whether the user can be asked: there is a terminal, and no --json.
 bool can_ask(const Context& context);
 inline constexpr const char* nobody_to_ask =
     "nobody can be asked here: --yes does it without a question";

@@ -4,7 +4,7 @@
 
 namespace cellblock::cli {
 
-/// Whether a part of the path is named as what holds somebody's keys is, mostly.
+/// Whether a part of the path has a name that files with keys usually have.
 bool is_secret_path(std::string_view path);
 
 }  // namespace cellblock::cli

@@ -18,7 +18,7 @@ enum class TrialOf : std::uint8_t { user, root };
 class TrialDirectory {
  public:
   /// For a user where TMPDIR says. For root in /run, else in /tmp, whatever the environment says:
-  /// sudo can be told to keep that of whoever asks, who then must not choose what root changes.
+  /// sudo may keep the caller's, who must not choose which directory root changes.
   static Result<TrialDirectory> make(TrialOf whose);
   TrialDirectory(TrialDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   TrialDirectory& operator=(TrialDirectory&&) = delete;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "client/cli/programs/own_directory.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/fd.h"
+#include "policy/encoding/hex.h"
 #include "policy/encoding/sha256.h"
 
 namespace cellblock::cli {
@@ -150,8 +150,7 @@ std::string whole_path(const std::string& file) {
 }
 
 Result<std::string> backup_name(const std::string& file) {
-  const auto digest = CELLBLOCK_TRY(sha256(whole_path(file)));
-  return fmt::format("{:02x}.json", fmt::join(digest, ""));
+  return hex_text(CELLBLOCK_TRY(sha256(whole_path(file)))) + ".json";
 }
 
 enum class Making : std::uint8_t { missing, nothing };

@@ -15,14 +15,14 @@ namespace cellblock::cli {
 
 enum class Era : std::uint8_t { legacy, modern };
 
-/// Answers questions of the server, shows what it says meanwhile: somebody sits at the terminal.
+/// With a terminal the server's questions are answered, and what it says meanwhile is shown.
 enum class Interaction : std::uint8_t { none, terminal };
 
-/// MCP client capabilities: what can be asked is what somebody is there to answer.
+/// MCP client capabilities: without a terminal the server may ask nothing.
 std::string capabilities_for(Interaction interaction);
 
-/// Adds what is not there: a modern request says version, client and capabilities itself. With
-/// somebody at the terminal a call also asks for its progress under that token.
+/// Adds what is missing: a modern request has version, client and capabilities itself. With a
+/// terminal a call also asks for its progress under that token.
 void stamp(nlohmann::ordered_json& params, Era era, Interaction interaction,
            std::string_view method, std::uint64_t progress_token);
 

@@ -1,13 +1,10 @@
 #include "client/cli/install/bundle_source.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
-
 #include "client/cli/import/propose/machine_view.h"
 #include "client/cli/import/read/bounded_file.h"
 #include "client/cli/install/installer_scripts.h"
 #include "client/cli/install/program_output.h"
+#include "policy/encoding/hex.h"
 #include "policy/encoding/sha256.h"
 
 namespace cellblock::cli {
@@ -23,11 +20,7 @@ Result<std::string> unpacking_python() {
 }
 
 Result<std::string> digest_text(const std::string& bytes) {
-  std::string text = "sha256:";
-  for (const auto byte : CELLBLOCK_TRY(sha256(bytes))) {
-    fmt::format_to(std::back_inserter(text), "{:02x}", byte);
-  }
-  return text + "\n";
+  return "sha256:" + hex_text(CELLBLOCK_TRY(sha256(bytes))) + "\n";
 }
 
 }  // namespace

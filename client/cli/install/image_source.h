@@ -11,7 +11,7 @@ namespace cellblock::cli {
 struct ImageSource {
   std::string reference;  ///< as skopeo takes it: "docker://HOST/NAME:TAG", "oci:/DIR:TAG"
   std::string registry;   ///< its host; empty: files of this machine
-  /// What else the registry sends whoever fetches to: entries of egress.allow.
+  /// Where else the registry redirects downloads to: entries of egress.allow.
   std::vector<std::string> egress;
   std::string path;  ///< of a local one: the directory or file; empty: of a registry
 };

@@ -30,7 +30,7 @@ enum class TreeKind : std::uint8_t {
 };
 
 /// Copies plain files, directories and links that stay inside to `destination`, which must not be
-/// there: owned by us, writable by nobody else. An error: anything else is in it (a device; in a
+/// there: owned by us, writable only by us. An error: anything else is in it (a device; in a
 /// package a set-user-ID file, a link that leads out), or it is out of bounds; what was copied is
 /// then removed.
 Result<void> copy_tree(const std::string& tree, const std::string& destination,

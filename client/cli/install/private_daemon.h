@@ -12,9 +12,9 @@
 
 namespace cellblock::cli {
 
-/// A cellblockd of one's own, for the cells in which a server is installed and tried. Nobody else
-/// gets to its socket; the daemon that runs does not know of it. It ends with this, and all its
-/// cells with it.
+/// A separate cellblockd, for the cells in which a server is installed and tried. No other user
+/// reaches its socket, and the running daemon does not know of it. It ends with this object, and
+/// all its cells with it.
 class PrivateDaemon {
  public:
   /// Waits until it serves. An error: what it said while it could not.

@@ -6,7 +6,8 @@
 
 #include "policy/base/result.h"
 
-/// Runs a program of this machine for what it prints. As root only one that nobody else can change.
+/// Runs a program of this machine for what it prints. As root only one that no other user can
+/// change.
 namespace cellblock::cli {
 
 /// The program itself, given back. An error where root asks: others may change it, or a directory

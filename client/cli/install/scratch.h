@@ -18,9 +18,9 @@ std::vector<std::string> missing_directories(const std::string& directory);
 /// its daemon ended.
 class Scratch {
  public:
-  /// Makes `parent` where it is missing (0755; removed again if it stays empty), and waits for
-  /// nobody: an error where another installation goes on there, or where others may write. In it
-  /// nobody gets but us and, where a group is named, who has that one: cellblock's own processes.
+  /// Makes `parent` where it is missing (0755; removed again if it stays empty). Never waits: an
+  /// error where another installation runs there, or where others may write. Only we can enter the
+  /// directory and, where a group is named, its members: cellblock's own processes.
   static Result<Scratch> make(const std::string& parent, std::optional<unsigned> group);
   Scratch(Scratch&& other) noexcept;
   Scratch& operator=(Scratch&&) = delete;

@@ -20,12 +20,12 @@ struct SaidPath {
   bool operator==(const SaidPath&) const = default;
 };
 
-/// The paths that a line of somebody's output says could not be reached: "ENOENT: no such file or
-/// directory, open '/srv/data'". At most four; none of a line that tells of no such failure. What
-/// the line says is nobody's word but its writer's. Pure.
+/// The paths that a line of output says could not be reached: "ENOENT: no such file or directory,
+/// open '/srv/data'". At most four; none of a line that tells of no such failure. The line is
+/// untrusted. Pure.
 std::vector<SaidPath> said_paths(std::string_view line);
 
-/// A path that somebody said could not be reached, and how often.
+/// A path that could not be reached as output says, and how often it says so.
 struct MissedPath {
   SaidPath said;
   std::uint64_t count = 0;

@@ -10,8 +10,8 @@ namespace cellblock::cli {
 /// Where administrators are told of the whole installation.
 std::string installation_socket(const Context& context);
 
-/// What the daemon says of its whole installation, raw JSON: every declared server, whoever is
-/// connected. For administrators: `refused` for others, `unreachable` without such a socket.
+/// The daemon's status of its whole installation, raw JSON: every declared server. For
+/// administrators: `refused` for others, `unreachable` without such a socket.
 client::Result<std::string> ask_installation(const Context& context);
 
 }  // namespace cellblock::cli

@@ -45,7 +45,7 @@ HostServers told_apart(HostServers servers, const std::vector<std::string>& decl
 /// "Claude Code, /home/alice/.claude.json: files, notes".
 std::string host_line(const HostServers& servers);
 
-/// "Cursor, /h/mcp.json: cellblock has files already, ...", which nobody is asked about.
+/// "Cursor, /h/mcp.json: cellblock has files already, ...": told, without a question.
 std::string present_line(const HostServers& servers);
 
 /// The words behind `cellblock` that add those of one file.

@@ -9,7 +9,7 @@
 
 namespace cellblock::cli {
 
-/// Whoever ended the session first: after its host the cell is stopped, which is no failure.
+/// Which side ended the session first: after its host the cell is stopped, which is no failure.
 enum class EndedBy : std::uint8_t { daemon, host };
 
 /// How the last cell of that server failed, if it did just now and after `began`. A copied session

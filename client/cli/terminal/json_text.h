@@ -10,9 +10,9 @@
 /// type reads as absent; all text is escaped.
 namespace cellblock::cli {
 
-/// JSON over several lines, for somebody who has to know all that is in it: as it is written, names
-/// that stand there twice and the spelling of numbers included, and whatever is not printable ASCII
-/// as an escape, so that nothing can look like something else. What is no JSON is one line.
+/// JSON over several lines, for a reader who decides by it: as it is written, with duplicate names
+/// and the spelling of numbers, and with all that is not printable ASCII as escapes, so that
+/// nothing can look like something else. What is no JSON is one line.
 std::string escaped_json(std::string_view text);
 
 /// JSON for a terminal, and still the same JSON: characters that are not seen, or that move, hide

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-/// Reading and writing descriptors that somebody else gave us. Their O_NONBLOCK flag belongs to a
+/// Reading and writing descriptors that another process gave us. Their O_NONBLOCK flag belongs to a
 /// description that the host shares: it is never changed, and both settings must work.
 namespace cellblock::cli {
 
@@ -27,7 +27,7 @@ struct Moved {
 Moved read_some(int descriptor, std::span<char> buffer);
 
 /// After poll said that there is room; writes no more than a blocking pipe then takes without
-/// waiting (PIPE_BUF). `ended`: nobody reads any more.
+/// waiting (PIPE_BUF). `ended`: the reader has closed.
 Moved write_some(int descriptor, std::string_view bytes);
 
 using Deadline = std::chrono::steady_clock::time_point;

@@ -14,17 +14,19 @@
 #include <vector>
 
 #include "client/cli/add/added_files.h"
+#include "client/cli/common/context.h"
 #include "client/cli/common/prompt.h"
 #include "client/cli/install/places.h"
+#include "client/cli/install/program_output.h"
 #include "client/cli/programs/installation.h"
 #include "client/cli/programs/program_start.h"
 #include "client/cli/setup/host_servers.h"
 #include "client/cli/setup/setup_plan.h"
-#include "client/cli/setup/user_service.h"
 #include "client/cli/table/words.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"
 #include "client/connection/unix_connect.h"
+#include "policy/base/result.h"
 
 // A new user's way from nothing to servers that hosts use, by the commands that do each step.
 namespace cellblock::cli {
@@ -82,6 +84,37 @@ Result<void> make_configuration(const Setup& setup) {
   CELLBLOCK_CHECK(files.make_main_file());
   files.keep();
   return {};
+}
+
+// The user's own cellblockd, as a service of systemd.
+
+constexpr const char* unit = "cellblock.socket";
+
+// Where the user's manager listens.
+bool has_user_manager() {
+  const auto runtime = environment_variable("XDG_RUNTIME_DIR");
+  std::error_code ignored;
+  return !runtime.empty() && std::filesystem::exists(runtime + "/systemd/private", ignored);
+}
+
+bool knows_unit() {
+  const auto output = output_of({"systemctl", "--user", "cat", unit}, Errors::caught);
+  return output && output->status == 0;
+}
+
+ServiceFacts service_facts(const Context& context) {
+  ServiceFacts facts{.serves = !daemon_fault(context), .has_manager = has_user_manager()};
+  facts.has_unit = !facts.serves && facts.has_manager && knows_unit();
+  return facts;
+}
+
+// Starts its socket, now and with each login.
+Result<void> enable_service() {
+  const auto output =
+      CELLBLOCK_TRY(output_of({"systemctl", "--user", "enable", "--now", unit}, Errors::caught));
+  if (output.status == 0) return {};
+  return fail(
+      fmt::format("`systemctl --user enable --now {}` failed:\n{}", unit, safe_text(output.text)));
 }
 
 // Without a daemon servers are added all the same.

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds longest_pulse = std::chrono::seconds(10);
+constexpr microseconds longest_interval = std::chrono::seconds(10);
 constexpr microseconds shortest_watchdog = std::chrono::milliseconds(100);
 constexpr microseconds longest_watchdog = std::chrono::hours(24);
 
@@ -75,9 +75,9 @@ Result<ServiceOffer> read_offer(const ServiceVariables& variables, std::int64_t 
   return offer;
 }
 
-microseconds pulse_interval(const ServiceOffer& offer) {
-  if (!offer.watchdog) return longest_pulse;
-  return std::min(*offer.watchdog / 3, longest_pulse);
+microseconds watchdog_interval(const ServiceOffer& offer) {
+  if (!offer.watchdog) return longest_interval;
+  return std::min(*offer.watchdog / 3, longest_interval);
 }
 
 }  // namespace cellblock::daemon

@@ -33,6 +33,6 @@ inline constexpr std::string_view activated_name = "mcp";
 Result<ServiceOffer> read_offer(const ServiceVariables& variables, std::int64_t own_pid);
 
 /// How often we ask ourselves whether all is well: more than twice within the manager's patience.
-std::chrono::microseconds pulse_interval(const ServiceOffer& offer);
+std::chrono::microseconds watchdog_interval(const ServiceOffer& offer);
 
 }  // namespace cellblock::daemon

@@ -7,7 +7,7 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 
-/// Whether a socket that somebody else has made is the one that the configuration describes.
+/// Whether a socket that the service manager made is the one that the configuration describes.
 namespace cellblock::daemon {
 
 struct SocketFile {
@@ -24,9 +24,8 @@ struct SocketFacts {
   std::optional<SocketFile> file;  ///< at that path
 };
 
-/// Also its mode, owner and group: who may connect is what the configuration says, and not a second
-/// word of a unit's that nobody compares with the first. Any group will do where the mode gives a
-/// group what it gives everybody.
+/// Compares its mode, owner and group too: the configuration says who may connect, and a unit must
+/// not say otherwise. Any group is accepted where the mode gives the group no more than all users.
 Result<void> match_socket(const SocketFacts& socket, const Config& config);
 
 }  // namespace cellblock::daemon

@@ -17,10 +17,10 @@ namespace cellblock::daemon {
 wire::SupervisorRequest gateway_request(std::uint32_t uid, const ServerSet& servers,
                                         const Config& config);
 
-/// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to go.
-/// Closing it purges what the gateway sent and nobody read, descriptors included, whose last close
-/// may block (connection_closer.h). The gateway cannot have sent any: its filter has sendmsg for
-/// the launcher's channel alone. What we sent and it did not read is dropped by its own end.
+/// The supervisor's end of the socket to one gateway. Its destruction tells the gateway to end.
+/// Closing it drops unread records with their descriptors, whose last close may block
+/// (connection_closer.h). A gateway cannot have sent descriptors here: its filter allows sendmsg on
+/// the launcher's channel alone. What it did not read is dropped when it ends.
 class GatewayLink {
  public:
   struct Events {

@@ -23,7 +23,7 @@ namespace cellblock::daemon {
 
 /// The supervisor's side of cellblock-http: keeps it running, brings it the hosts of the Unix
 /// socket, and opens sessions for it: as a configured token's user, or as a host that is connected,
-/// and as nobody else. No byte of HTTP is read here. One thread.
+/// and as no other user. No byte of HTTP is read here. One thread.
 class HttpHost {
  public:
   struct Around {
@@ -34,7 +34,7 @@ class HttpHost {
     std::function<bool(std::uint32_t uid)> is_stuck;
     /// Closes it where that may take its time (connection_closer.h).
     std::function<void(Fd)> close_later;
-    /// So many requests from there had a bearer token that nobody has. An address, or of several.
+    /// `count` requests had a bearer token that is not configured. `from`: an address, or several.
     std::function<void(const std::string& from, std::uint32_t count)> wrong_token;
   };
 
@@ -60,11 +60,11 @@ class HttpHost {
 
   /// From here hosts can come to the Unix socket.
   Result<void> listen();
-  /// Nobody new; cellblock-http ends when it has answered.
+  /// Accepts no new host; cellblock-http ends when it has answered.
   void finish();
   /// The configuration has changed: cellblock-http is told it too.
   void reconfigure(const Fd& sealed);
-  /// There is room for burials again.
+  /// There is room for deferred closes again.
   void go_on();
   void hold();
 
@@ -74,8 +74,8 @@ class HttpHost {
     Peer peer;
   };
 
-  /// A record that found no room in the channel. Nobody is let in and nothing is read meanwhile,
-  /// so that what waits is bounded by what was begun.
+  /// A record that found no room in the channel. Until it is sent no host is accepted and nothing
+  /// is read, so the requests already begun bound how many wait.
   struct Untold {
     wire::HttpAnswer answer;
     Fd attached;  ///< of `opened` and `config`
@@ -109,7 +109,7 @@ class HttpHost {
   std::uint32_t last_guest_ = 0;
   std::deque<Untold> untold_;
   Patience patience_;
-  bool held_ = false;    ///< no room for burials
+  bool held_ = false;    ///< no room for deferred closes
   bool broken_ = false;  ///< let go, and not yet ended
   bool running_ = false;
   bool finished_ = false;

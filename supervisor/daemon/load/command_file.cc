@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "policy/config/path_rules.h"
+#include "policy/encoding/hex.h"
+#include "policy/encoding/sha256.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock {
@@ -56,24 +58,17 @@ Result<void> feed(const Fd& file, EVP_MD_CTX* context) {
   }
 }
 
-std::string hex_of(const std::array<unsigned char, EVP_MAX_MD_SIZE>& bytes, unsigned size) {
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes.at(i));
-  return text;
-}
-
 Result<std::string> sha256_of(const Fd& file) {
   const Context context(::EVP_MD_CTX_new());
   if (context == nullptr || ::EVP_DigestInit_ex(context.get(), ::EVP_sha256(), nullptr) != 1) {
     return fail("SHA-256 is not to be had");
   }
   CELLBLOCK_CHECK(feed(file, context.get()));
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  if (::EVP_DigestFinal_ex(context.get(), bytes.data(), &size) != 1) {
+  Sha256 digest{};
+  if (::EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) != 1) {
     return fail("cannot be digested");
   }
-  return hex_of(bytes, size);
+  return hex_text(digest);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "policy/config/server_list.h"
 #include "policy/config_check/daemon_check.h"
 #include "policy/config_check/facts_wanted.h"
+#include "policy/encoding/sha256.h"
 #include "policy/reload/difference.h"
 #include "supervisor/daemon/load/cgroup_leftovers.h"
 #include "supervisor/daemon/load/cgroup_search.h"
@@ -83,10 +83,8 @@ void add_command(std::string& text, const Server& server) {
 
 // Of as many bytes whatever the path's length: an image may have many long ones.
 std::string digest_of(const std::string& text) {
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-           reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
+  const Sha256 digest = sha256(text).value_or(Sha256{});
+  return {digest.begin(), digest.end()};
 }
 
 // In an order of their own: directories are not read in any.
@@ -132,9 +130,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
     if (!server.found.is_unanswered && programs.contains(bind.source))
       add_program(text, bind.source);
   }
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return digest;
+  return sha256(text).value_or(Sha256{});
 }
 
 namespace {
@@ -205,7 +201,7 @@ Result<std::vector<std::string>> names_in(const TrustedFile& directory) {
   return names;
 }
 
-// Absent is well; unsafe is not, for whoever can add a file there can add a server.
+// The directory may be absent, but not unsafe: a user who can add a file there can add a server.
 Result<std::vector<std::string>> server_files(const std::string& path, const Owners& owners) {
   const auto directory = open_trusted(path, {owners, LastLink::follow});
   if (!directory && directory.error().kind == WalkFailure::Kind::missing) {
@@ -386,8 +382,8 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // A reload without root's rights takes what it cannot reach for what it was when the daemon
-  // could, and is refused where nobody knows.
+  // A reload without root's rights takes the facts of what it cannot reach from the running daemon,
+  // and is refused where that does not know them either.
   void take_over_closed(HostFacts& facts) {
     if (request_.in_use == nullptr || daemon::may_mount()) return;
     for (auto& [path, source] : facts.sources) {
@@ -446,8 +442,8 @@ class Loader {
     return daemon::cell_identity(identity_of(facts), request_.mode, request_.purpose);
   }
 
-  // A service's credentials belong to the service's own user: whoever runs this, or, started as
-  // root, whoever will.
+  // A service's credentials belong to the service's own user: the user of this process or, started
+  // as root, the one that it will become.
   Owners owners_of_secrets(const HostFacts& facts) const {
     return {0, ::geteuid(), identity_of(facts).uid};
   }

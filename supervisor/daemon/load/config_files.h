@@ -25,7 +25,7 @@ namespace cellblock {
 /// to say its era where that is not declared, and the state (device,
 /// inode, size, change time) of the files that its command names and of everything below its
 /// `program` (those of its paths that are in `programs`). What cannot be looked at counts as not
-/// there. Nobody's decision rests on it but whether a kept catalogue is still the server's.
+/// there. It decides only whether a kept catalogue is still the server's.
 /// Blocking.
 std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const CatalogueRules& rules,
                                                 const std::set<std::string>& programs);
@@ -35,8 +35,8 @@ struct LoadRequest {
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;
   daemon::LookPurpose purpose = daemon::LookPurpose::start;
-  /// Of a daemon that runs, which knows what whoever reads the files may not see: its control
-  /// group, and the owners of directories that are closed to the reader. Null: there is none.
+  /// The running daemon's configuration, for what the reader of the files may not see: the control
+  /// group, and the owners of directories that are closed to it. Null: no daemon runs.
   const Config* in_use = nullptr;
   /// $CREDENTIALS_DIRECTORY, where it is open already (open_service_credentials); null: it is not.
   const Fd* credentials = nullptr;

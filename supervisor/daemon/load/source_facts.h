@@ -16,7 +16,7 @@
 /// caller has one thread.
 namespace cellblock::daemon {
 
-/// An id that cells have and nobody else.
+/// An id that only cells have.
 struct CellIdentity {
   RunMode mode = RunMode::system;
   LookPurpose purpose = LookPurpose::start;
@@ -27,8 +27,8 @@ struct CellIdentity {
 /// `identity`: as the configuration has it; rootless: the subordinate ids are looked up.
 CellIdentity cell_identity(const Identity& identity, RunMode mode, LookPurpose purpose);
 
-/// A path that is not found, that nobody can be asked about, or that does not answer in time, has
-/// facts that say so: it is looked at by a child (forked_work.h).
+/// A child looks at each path (forked_work.h). One that is not found, that no id at hand may look
+/// at, or that does not answer in time has facts that say so.
 /// `owners`: who may own the directories on the way (trusted_path.h); others can change the path.
 ByName<SourceFacts> look_at_sources(const std::set<std::string>& paths, const CellIdentity& cell,
                                     std::span<const uid_t> owners);

@@ -9,9 +9,9 @@
 
 #include "supervisor/os/sys.h"
 
-/// Work on a file system that may let whoever asks it wait for ever, as FUSE and network file
-/// systems can: done by a child, which is given up after some time. SIGKILL does not end a process
-/// that waits so; nobody waits for its end.
+/// Work on a file system that may block its caller for ever, as FUSE and network file systems can:
+/// a child does it, and is abandoned after some time. SIGKILL does not end a process that blocks
+/// so; this one does not wait for it.
 namespace cellblock::daemon {
 
 /// Until there is something to be read, or its end. ETIMEDOUT: not within `patience`. Blocking.

@@ -87,9 +87,9 @@ Result<ucred> listener_of(int socket) {
   return listener;
 }
 
-// The service's unit starts cellblockd as its own user: root, who reloads, would see files that
-// this one did not see. By the kernel's word for who that is: root becomes nobody whom a peer only
-// names, and does not read where one points.
+// The service's unit starts cellblockd as its own user. Root, who reloads, would see files that
+// this user cannot see, so root becomes that user: the one whom the kernel names for the socket,
+// not one whom the peer names.
 Result<void> become_reader(const ReloadFacts& facts, int socket) {
   const ucred listener = CELLBLOCK_TRY(listener_of(socket));
   if (::geteuid() != 0 || listener.uid == 0 || facts.read_by != listener.uid) return {};
@@ -138,7 +138,7 @@ Result<void> check_same(const Options& options, const ReloadFacts& facts) {
                           printable(facts.config_path, 4096)));
 }
 
-// Whoever listens there is about to be given secrets.
+// The listener is about to get secrets.
 Result<void> check_listener(int socket, const Config& config) {
   const ucred listener = CELLBLOCK_TRY(listener_of(socket));
   if (listener.uid == config.identity.uid) return {};
@@ -163,7 +163,8 @@ struct Brought {
   Fd owner_mounts;
 };
 
-// Made before anything is given up. Whoever cannot make any brings none: the launcher has them.
+// Made before rights are given up. Without the right to make mounts none are sent: the launcher
+// keeps those that it has.
 Result<std::vector<MadeMount>> make_mounts(const InUse& in_use, Config& config) {
   CELLBLOCK_CHECK(assign_owner_ids(config));
   if (may_mount()) return make_owner_mounts(config);

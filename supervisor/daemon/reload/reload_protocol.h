@@ -7,11 +7,11 @@
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
-/// What is said between cellblockd and whoever brings it another configuration (reload_client.h),
-/// over one stream socket: an offer, a request, and an answer in words until the end of the stream.
+/// What cellblockd and the sender of another configuration (reload_client.h) exchange over one
+/// stream socket: an offer, a request, and an answer as text until the end of the stream.
 namespace cellblock::daemon {
 
-/// What the one who reads the files has to know of the daemon that runs.
+/// What the reader of the files has to know of the running daemon.
 struct ReloadFacts {
   std::string version;      ///< CELLBLOCK_VERSION: another one encodes otherwise
   std::string config_path;  ///< that the daemon was started with

@@ -8,7 +8,7 @@
 #include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/effective_keys.h"
 
-/// What whoever reloads is told. Pure.
+/// The text that a reload prints. Pure.
 namespace cellblock::daemon {
 
 enum class ReloadTense : std::uint8_t { done, would };

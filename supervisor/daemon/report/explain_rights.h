@@ -10,7 +10,7 @@
 #include "policy/config/config.h"
 #include "policy/config/flow_rules.h"
 
-/// The text of `cellblockd --explain`: what somebody may do with a server, and by which rules.
+/// The text of `cellblockd --explain`: what a user may do with a server, and by which rules.
 namespace cellblock {
 
 struct ExplainedCall {

@@ -7,7 +7,7 @@
 
 #include "policy/config/config.h"
 
-/// What an administrator is told of the whole installation, whoever is connected: raw JSON.
+/// The status of the whole installation for an administrator, as raw JSON.
 namespace cellblock {
 
 /// What the running daemon knows beside its configuration.

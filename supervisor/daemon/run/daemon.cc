@@ -35,8 +35,8 @@ Bounds bounds_of(const Listen& listen) {
   return bounds;
 }
 
-Admission admission_of(const Config& config, const KillSwitch& off_switch) {
-  return config.enabled && !off_switch.is_off() ? Admission::open : Admission::disabled;
+Admission admission_of(const Config& config, const KillSwitch& kill_switch) {
+  return config.enabled && !kill_switch.is_off() ? Admission::open : Admission::disabled;
 }
 
 constexpr std::string_view not_closed =
@@ -50,18 +50,18 @@ std::string_view mode_name(RunMode mode) {
 }  // namespace
 
 Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
-               KillSwitch off_switch)
+               KillSwitch kill_switch)
     : config_(config),
       launcher_(launcher),
-      switch_(std::move(off_switch)),
-      table_(bounds_of(config.listen), admission_of(config, switch_)),
+      kill_switch_(std::move(kill_switch)),
+      table_(bounds_of(config.listen), admission_of(config, kill_switch_)),
       audit_(loop_, config.audit, std::move(audit_log),
              std::bind_front(&LauncherProcess::tell, &launcher_)),
       audit_queue_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
-      desk_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
-      reload_desk_(loop_, {.offer = std::bind_front(&Daemon::offer_reload, this),
-                           .asked = std::bind_front(&Daemon::on_reload_asked, this),
-                           .close_later = [this](Fd socket) { close_later(std::move(socket)); }}),
+      kill_switch_listener_(loop_, {.said = std::bind_front(&Daemon::on_switch_said, this)}),
+      reload_server_(loop_, {.offer = std::bind_front(&Daemon::offer_reload, this),
+                             .asked = std::bind_front(&Daemon::on_reload_asked, this),
+                             .close_later = [this](Fd socket) { close_later(std::move(socket)); }}),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       sweep_timer_(loop_),
       stop_timer_(loop_) {}
@@ -141,7 +141,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
                servers == 1 ? "" : "s", mode_name(config_.mode),
                tenure == Tenure::lent ? ", socket of the service manager" : "");
   tell_service("READY=1\n");
-  start_pulse(offer);
+  start_watchdog(offer);
   loop_.run();
   if (cause_) return std::unexpected(*cause_);
   return {};
@@ -175,7 +175,7 @@ void Daemon::admit(Fd socket, Peer peer) {
   if (table_.knows(uid)) known_peers_.add(known);
 }
 
-// A session as any other: whoever is refused reads why from it.
+// Admitted or refused like any other connection: a refusal is written to it.
 Result<Fd> Daemon::open_http_session(const Peer& peer) {
   Pair ends = CELLBLOCK_TRY(make_stream_pair());
   admit(std::move(ends.first), peer);
@@ -239,7 +239,7 @@ void Daemon::handle(const wire::LauncherReport& report) {
 void Daemon::on_gateway_started(std::uint32_t uid) {
   spdlog::info("gateway for uid {} started", uid);
   act_or_give_up(table_.gateway_started(uid));
-  open_door(uid);
+  open_admin_socket(uid);
 }
 
 void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
@@ -249,7 +249,7 @@ void Daemon::on_gateway_ended(const wire::LauncherReport& report) {
   if (!ended_well(report.facts)) last_failure_ = end;
   gateways_.erase(report.uid);
   if (metrics_) metrics_->end_gateway(report.uid);
-  close_door(report.uid);
+  close_admin_socket(report.uid);
   act_or_give_up(table_.gateway_ended(report.uid));
   if (!table_.knows(report.uid)) known_peers_.forget(report.uid);
   finish_when_empty();
@@ -318,8 +318,8 @@ void Daemon::sweep_later() {
 // --- what is done about it ----------------------------------------------------------------------
 
 void Daemon::refuse(Fd socket, FailureCode code) {
-  if (code == FailureCode::disabled && config_.enabled && switch_.why()) {
-    write_refusal(socket.get(), code, disabled_sentence(switch_.why()->reason));
+  if (code == FailureCode::disabled && config_.enabled && kill_switch_.why()) {
+    write_refusal(socket.get(), code, disabled_sentence(kill_switch_.why()->reason));
   } else {
     write_refusal(socket.get(), code);
   }
@@ -340,8 +340,8 @@ void Daemon::start_stopping() {
   socket_.reset();
   act(table_.stop());
   if (admin_sockets_) admin_sockets_->close_all();
-  desk_.close();
-  reload_desk_.close();
+  kill_switch_listener_.close();
+  reload_server_.close();
   end_reloader();
   if (http_) http_->finish();
   listener_->stop();  // now: whoever is in its queue is told that we are stopping
@@ -383,10 +383,10 @@ Connection Daemon::next_connection() {
 
 // What the service manager is told.
 
-void Daemon::start_pulse(const ServiceOffer& offer) {
+void Daemon::start_watchdog(const ServiceOffer& offer) {
   watched_ = offer.watchdog.has_value();
   if (!service_->is_there()) return;
-  watchdog_.emplace(loop_, pulse_interval(offer),
+  watchdog_.emplace(loop_, watchdog_interval(offer),
                     [this] { return launcher_.tell({.kind = wire::SupervisorRequestKind::ping}); });
 }
 
@@ -405,7 +405,7 @@ void Daemon::tell_service(std::string_view with) const {
                            .users = gateways_.size(),
                            .cells = cells_,
                            .broken = broken_parts(config_).size(),
-                           .switched_off = !config_.enabled || switch_.is_off(),
+                           .switched_off = !config_.enabled || kill_switch_.is_off(),
                            .audit_runs = audit_.running(),
                            .stuck_closes = stuck_,
                            .stuck_uid = stuck_uid_,
@@ -441,7 +441,7 @@ ConnectionOwner owner_of(int socket, const Config& config) {
 
 }  // namespace
 
-// The peer need not wait for the burial.
+// The peer learns of it now, whenever close() is done.
 void Daemon::turn_away(Fd socket) {
   ++refused_;
   count(metrics::Metric::connections_refused);

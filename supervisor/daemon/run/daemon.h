@@ -14,7 +14,7 @@
 
 #include "policy/config/config.h"
 #include "policy/rates/refused_attempts.h"
-#include "supervisor/daemon/activation/service_notify.h"
+#include "supervisor/daemon/activation/service_manager.h"
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/helpers/audit_link.h"
@@ -42,7 +42,7 @@ namespace cellblock::daemon {
 class Daemon {
  public:
   /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
-  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, KillSwitch off_switch);
+  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, KillSwitch kill_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -92,7 +92,7 @@ class Daemon {
   void on_session_closed(std::uint32_t uid, Connection connection);
   void on_gateway_broken(std::uint32_t uid, const Error& why);
   void on_launcher_well(const wire::LauncherReport& report);
-  void on_reload_door(Fd socket);
+  void on_reload_peer(Fd socket);
   void on_status_asked(Fd socket);
   Result<ReloadMessage> offer_reload() const;
   void on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request);
@@ -129,8 +129,8 @@ class Daemon {
   GatewayLink::Events events_of(std::uint32_t uid);
 
   void make_admin_sockets();
-  void open_door(std::uint32_t user);
-  void close_door(std::uint32_t user);
+  void open_admin_socket(std::uint32_t user);
+  void close_admin_socket(std::uint32_t user);
   // What went wrong, to be told; empty: nothing.
   std::string_view disable(std::uint32_t by, const std::string& reason);
   std::string_view enable(std::uint32_t by);
@@ -138,7 +138,7 @@ class Daemon {
   InstallationState state() const;
   std::chrono::milliseconds stop_patience() const;
 
-  void start_pulse(const ServiceOffer& offer);
+  void start_watchdog(const ServiceOffer& offer);
   void tell_service(std::string_view with = {}) const;
   void tell_broken() const;
   void tell_stopping() const;
@@ -171,13 +171,13 @@ class Daemon {
 
   Config& config_;
   LauncherProcess& launcher_;
-  KillSwitch switch_;
+  KillSwitch kill_switch_;
   boost::asio::io_context loop_{1};
   UserTable table_;
   AuditLink audit_;
   SupervisorAuditQueue audit_queue_;
-  KillSwitchListener desk_;
-  ReloadServer reload_desk_;
+  KillSwitchListener kill_switch_listener_;
+  ReloadServer reload_server_;
   ReloadFacts reload_facts_;
   Fd program_;
   std::optional<Reload> reload_;

@@ -97,7 +97,7 @@ void Daemon::carry_out(const Refuse& action) {
 
 void Daemon::carry_out(const StopIdleGateway& action) {
   gateways_.erase(action.uid);
-  close_door(action.uid);
+  close_admin_socket(action.uid);
 }
 
 void Daemon::carry_out(const EndGateway& action) {
@@ -181,12 +181,13 @@ void tell_switched(int socket, AdminSwitch which) {
 
 // Without these sockets the daemon still does its work: their paths may be too long.
 void Daemon::make_admin_sockets() {
-  if (switch_.is_off()) spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
+  if (kill_switch_.is_off())
+    spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
   auto sockets = AdminSockets::make(
       loop_, config_,
-      {.at_door = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
+      {.at_user = [this](std::uint32_t user, Fd socket) { on_admin(user, std::move(socket)); },
        .at_switch = [this](AdminSwitch which, Fd socket) { on_switch(which, std::move(socket)); },
-       .at_reload = [this](Fd socket) { on_reload_door(std::move(socket)); },
+       .at_reload = [this](Fd socket) { on_reload_peer(std::move(socket)); },
        .at_status = [this](Fd socket) { on_status_asked(std::move(socket)); },
        .close_later = [this](Fd socket) { close_later(std::move(socket)); }});
   if (sockets) {
@@ -196,13 +197,13 @@ void Daemon::make_admin_sockets() {
   }
 }
 
-void Daemon::open_door(std::uint32_t user) {
+void Daemon::open_admin_socket(std::uint32_t user) {
   if (!admin_sockets_ || !table_.runs(user)) return;
   const auto opened = admin_sockets_->open(user);
   if (!opened) spdlog::warn("no administrator can reach uid {}: {}", user, opened.error().text);
 }
 
-void Daemon::close_door(std::uint32_t user) {
+void Daemon::close_admin_socket(std::uint32_t user) {
   if (admin_sockets_) admin_sockets_->close(user);
 }
 
@@ -267,7 +268,7 @@ void Daemon::tell_refused_attempts() {
   }
 }
 
-// Whoever may not know it asks nothing with this: "cellblock status" tries here by itself.
+// A refusal is not logged: "cellblock status" tries this socket for every user.
 void Daemon::on_status_asked(Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
@@ -283,8 +284,8 @@ void Daemon::on_status_asked(Fd socket) {
 }
 
 InstallationState Daemon::state() const {
-  const auto& why = switch_.why();
-  return {.switched_off = switch_.is_off(),
+  const auto& why = kill_switch_.why();
+  return {.switched_off = kill_switch_.is_off(),
           .switched_by = why ? std::optional(why->by) : std::nullopt,
           .reason = why ? why->reason : "",
           .audit_runs = audit_.running(),
@@ -297,7 +298,8 @@ void Daemon::on_switch(AdminSwitch which, Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   if (!is_admin(*peer, config_)) return refuse_admin(std::move(socket), *peer, name_of(which), "");
-  desk_.add({.which = which, .uid = peer->uid, .pid = peer->pid}, std::move(socket));
+  kill_switch_listener_.add({.which = which, .uid = peer->uid, .pid = peer->pid},
+                            std::move(socket));
 }
 
 void Daemon::on_switch_said(const KillSwitchListener::Asker& asker, Fd socket,
@@ -325,8 +327,8 @@ void Daemon::on_switch_said(const KillSwitchListener::Asker& asker, Fd socket,
 }
 
 std::string_view Daemon::disable(std::uint32_t by, const std::string& reason) {
-  if (!switch_.is_off()) spdlog::warn("switched off by uid {}", by);
-  const auto kept = switch_.disable({.by = by, .reason = reason});
+  if (!kill_switch_.is_off()) spdlog::warn("switched off by uid {}", by);
+  const auto kept = kill_switch_.disable({.by = by, .reason = reason});
   act(table_.admit(Admission::disabled));
   end_leaving_soon();
   return kept ? std::string_view{} : not_kept;
@@ -342,8 +344,8 @@ void Daemon::end_leaving_soon() {
 }
 
 std::string_view Daemon::enable(std::uint32_t by) {
-  if (switch_.is_off()) spdlog::warn("switched on by uid {}", by);
-  const auto enabled = switch_.enable();
+  if (kill_switch_.is_off()) spdlog::warn("switched on by uid {}", by);
+  const auto enabled = kill_switch_.enable();
   if (!enabled) return not_enabled;
   if (!config_.enabled) return disabled_by_configuration;
   if (!stopping_) act(table_.admit(Admission::open));

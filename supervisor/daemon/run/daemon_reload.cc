@@ -19,7 +19,7 @@
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
 
-/// Another configuration, while it runs: the launcher takes it first, or nobody does.
+/// Takes another configuration while it runs: first the launcher, and only then the rest.
 namespace cellblock::daemon {
 namespace {
 
@@ -35,7 +35,7 @@ void Daemon::take_reloads(ReloadFacts facts, Fd program) {
 
 // --- who brings one ------------------------------------------------------------------------------
 
-void Daemon::on_reload_door(Fd socket) {
+void Daemon::on_reload_peer(Fd socket) {
   const auto peer = identify(socket.get());
   if (!peer) return refuse_unidentified(std::move(socket), peer.error());
   if (!may_reload(*peer, config_)) {
@@ -43,7 +43,7 @@ void Daemon::on_reload_door(Fd socket) {
     write_refusal(socket.get(), FailureCode::denied, for_root_only);
     return turn_away(std::move(socket));
   }
-  reload_desk_.add({.uid = peer->uid, .pid = peer->pid}, std::move(socket));
+  reload_server_.add({.uid = peer->uid, .pid = peer->pid}, std::move(socket));
 }
 
 Result<ReloadMessage> Daemon::offer_reload() const {
@@ -79,7 +79,7 @@ Result<void> Daemon::start_reloader() {
   }
   reloader_ended_ =
       std::make_unique<ReadableFd>(loop_, std::move(death), [this] { on_reloader_ended(); });
-  reload_desk_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
+  reload_server_.add({.uid = ::getuid(), .pid = ::getpid()}, std::move(ends.first));
   return {};
 }
 
@@ -105,7 +105,7 @@ void Daemon::on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest req
 
 void Daemon::refuse_reload(const ReloadServer::Asker& asker, const std::string& why) {
   spdlog::error("the new configuration of uid {} is not used: {}", asker.uid, why);
-  reload_desk_.answer("refused\n" + why + "\n");
+  reload_server_.answer("refused\n" + why + "\n");
   record_reload(asker, wire::AuditOutcome::error, why);
 }
 
@@ -147,7 +147,7 @@ void Daemon::use_reloaded() {
     const auto admitted = admin_sockets_->reconfigure(config_);
     if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);
   }
-  const bool is_open = config_.enabled && !switch_.is_off();
+  const bool is_open = config_.enabled && !kill_switch_.is_off();
   act(table_.admit(is_open ? Admission::open : Admission::disabled));
   if (!is_open) end_leaving_soon();
   act(table_.permit_only(
@@ -175,7 +175,7 @@ void Daemon::end_reload(const std::string& refusal) {
                                     : fmt::format("{}", fmt::join(done.changes, "; "));
     spdlog::info("reloaded by uid {}: {}", done.asker.uid, changes);
     tell_broken();
-    reload_desk_.answer("reloaded\n");
+    reload_server_.answer("reloaded\n");
     record_reload(done.asker, wire::AuditOutcome::ok, changes);
   } else {
     refuse_reload(done.asker, refusal);

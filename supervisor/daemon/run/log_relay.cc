@@ -104,8 +104,8 @@ void LogRelay::receive() {
   }
 }
 
-// Without a free descriptor nobody would read it: its writer's writes fail then, and wait for
-// nobody.
+// Without a free descriptor the pipe would not be read: it is closed, so that its writer's writes
+// fail and do not block.
 bool LogRelay::watch_source(std::uint64_t number, Source& source) {
   auto pipe = duplicate(source.pipe.get());
   if (!pipe) return false;

@@ -17,8 +17,7 @@
 #include "policy/syscalls/syscall_groups.h"
 #include "supervisor/daemon/activation/activated_socket.h"
 #include "supervisor/daemon/activation/http_sockets.h"
-#include "supervisor/daemon/activation/service_environment.h"
-#include "supervisor/daemon/activation/service_notify.h"
+#include "supervisor/daemon/activation/service_manager.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/identity/id_mapped_tree.h"
@@ -32,13 +31,13 @@
 #include "supervisor/daemon/run/log_relay.h"
 #include "supervisor/daemon/run/questions.h"
 #include "supervisor/daemon/start/cgroup_setup.h"
+#include "supervisor/daemon/start/clean_start.h"
 #include "supervisor/daemon/start/config_pipeline.h"
 #include "supervisor/daemon/start/helper_program.h"
 #include "supervisor/daemon/start/kill_switch.h"
 #include "supervisor/daemon/start/launcher_process.h"
 #include "supervisor/daemon/start/options.h"
 #include "supervisor/daemon/start/owner_mounts.h"
-#include "supervisor/daemon/start/process_state.h"
 #include "supervisor/daemon/start/state_files.h"
 #include "supervisor/log/own_log.h"
 #include "supervisor/os/memory_limit.h"
@@ -121,7 +120,7 @@ Result<Owned> open_owned(Config& config) {
   return owned;
 }
 
-// Nobody needs it to be installed who does not use it.
+// A helper that is not used need not be installed.
 Result<Fd> open_helper_if(bool is_used, const char* name) {
   if (is_used) return open_helper(name);
   return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
@@ -182,7 +181,7 @@ Result<void> give_everything_up(const Config& config) {
   CELLBLOCK_CHECK(prove_powerless(config.identity.first_cell_id));
   CELLBLOCK_CHECK(limit_data(data_limit));
   CELLBLOCK_CHECK(
-      install_filter(CELLBLOCK_TRY(compile_filter(call_table(supervisor_syscall_policy())))));
+      install_filter(CELLBLOCK_TRY(compile_filter(syscall_table(supervisor_syscall_policy())))));
   return {};
 }
 
@@ -211,7 +210,7 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  KillSwitch off_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
+  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
@@ -242,7 +241,7 @@ Result<void> run(const Options& options) {
   Result<void> served;
   std::vector<pid_t> closing;
   {
-    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(off_switch));
+    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(kill_switch));
     daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));

@@ -33,7 +33,7 @@ void ReloadServer::add(const Asker& asker, Fd socket) {
   if (!offer) return refuse("refused\n" + offer.error().text + "\n");
   auto copy = duplicate(socket.get());
   if (!copy) return refuse("refused\nno descriptor is free\n");
-  // Before the offer, so that whoever has that may answer it.
+  // Before the offer: the peer may answer as soon as it has that.
   if (!take_descriptors(socket.get())) return refuse("refused\n");
   // A peer that does not take two descriptors gets nothing else either.
   if (const auto sent = send_offer(socket.get(), *offer); !sent) return refuse("refused\n");

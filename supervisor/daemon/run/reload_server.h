@@ -36,7 +36,7 @@ class ReloadServer {
   void add(const Asker& asker, Fd socket);
   /// To whoever stands there, if somebody does: one line, and then as many as there are to say.
   void answer(std::string_view text);
-  /// Nobody is heard any more.
+  /// Drops every connection.
   void close();
 
  private:

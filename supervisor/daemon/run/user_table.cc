@@ -40,7 +40,7 @@ bool UserTable::runs(std::uint32_t uid) const {
   return user != users_.end() && user->second.gateway == Gateway::running;
 }
 
-// Such a socket is there only while its gateway runs, and somebody may connect as it closes.
+// The socket exists only while its gateway runs, but a connection may arrive while it is closed.
 Actions UserTable::admin_connected(std::uint32_t uid, Connection connection) {
   if (stopping_) return {Refuse{connection, FailureCode::shutting_down}};
   if (!runs(uid)) return {Refuse{connection, FailureCode::server_failed}};

@@ -78,7 +78,7 @@ AdminSockets::~AdminSockets() { close_all(); }
 
 Result<void> AdminSockets::open(std::uint32_t user) {
   return open(std::to_string(user), mode_,
-              [this, user](Fd socket) { around_.at_door(user, std::move(socket)); });
+              [this, user](Fd socket) { around_.at_user(user, std::move(socket)); });
 }
 
 Result<void> AdminSockets::open(const std::string& name, std::uint32_t mode,

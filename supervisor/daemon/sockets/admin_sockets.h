@@ -11,20 +11,20 @@
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/start/kill_switch.h"
 
-/// Where administrators come in: sockets beside the daemon's own, each of which means one thing, so
-/// that nothing needs to be read to know who should read it. See docs/decisions/0028.
+/// The administrators' sockets, beside the daemon's own. Each has one purpose, so the supervisor
+/// reads nothing to know where a connection goes. See docs/decisions/0028.
 namespace cellblock::daemon {
 
 class AdminSockets {
  public:
-  /// All called with connections of anybody who may reach the sockets: who it is has to be asked.
+  /// Called with each connection. The peer is not identified yet.
   struct Around {
-    std::function<void(std::uint32_t user, Fd)> at_door;
-    /// `<socket>.admin.disable` and `<socket>.admin.enable`: who stands there has said nothing yet.
+    std::function<void(std::uint32_t user, Fd)> at_user;
+    /// `<socket>.admin.disable` and `<socket>.admin.enable`, before a line is read.
     std::function<void(AdminSwitch, Fd)> at_switch;
     /// `<socket>.admin.reload`: for root, and rootless for the user himself.
     std::function<void(Fd)> at_reload;
-    /// `<socket>.admin.status`: whoever comes is told what there is, and asked nothing.
+    /// `<socket>.admin.status`: answered without reading.
     std::function<void(Fd)> at_status;
     std::function<void(Fd)> close_later;
   };
@@ -39,8 +39,8 @@ class AdminSockets {
 
   /// `<socket>.admin.UID`: to that user's gateway. Nothing where it is open already.
   Result<void> open(std::uint32_t user);
-  /// Whoever stands before it is still passed on, in this call. Nothing where there is none. Not
-  /// from inside its own at_door.
+  /// Passes on the connections in its queue first. Does nothing where it is not open. Not from
+  /// inside its own at_user.
   void close(std::uint32_t user);
   void close_all();
 

@@ -73,19 +73,19 @@ void ConnectionCloser::close_later(CloseQueue::Size size) {
 }
 
 bool ConnectionCloser::close_later(CloseQueue::Batch& batch) {
-  const auto buried = [&]() -> Result<pid_t> {
+  const auto started = [&]() -> Result<pid_t> {
     if (!line_.first.valid()) line_ = CELLBLOCK_TRY(make_seqpacket_pair());
     return CELLBLOCK_TRY(close_in_child(batch.connections, line_));
   }();
-  if (!buried) {
+  if (!started) {
     if (!std::exchange(failure_said_, true)) {
-      spdlog::error("cannot close connections yet: {}", buried.error().text);
+      spdlog::error("cannot close connections yet: {}", started.error().text);
     }
     return false;
   }
   failure_said_ = false;
-  queue_.started(*buried, batch.owner, now());
-  // Now there are free descriptors. If there are none after all, the next burial tries again.
+  queue_.started(*started, batch.owner, now());
+  // Now there are free descriptors. If there are none after all, the next close tries again.
   if (auto line = make_seqpacket_pair()) line_ = std::move(*line);
   return true;
 }

@@ -30,7 +30,7 @@ class ConnectionCloser {
   /// Needs SIGCHLD blocked (adopt_children).
   static Result<std::unique_ptr<ConnectionCloser>> make(boost::asio::io_context& loop,
                                                         Events events);
-  /// What could not be buried stays open until the process exits, which does not linger either.
+  /// What could not be closed stays open until the process exits, which does not linger either.
   ~ConnectionCloser();
   ConnectionCloser(ConnectionCloser&&) = delete;
   ConnectionCloser& operator=(ConnectionCloser&&) = delete;
@@ -38,13 +38,13 @@ class ConnectionCloser {
   /// Closed soon: with the next 16 of the same owner, or after 50 ms.
   void add(Fd connection, const ConnectionOwner& owner);
 
-  /// False while too much waits: whoever goes on accepting then lets a flood grow.
+  /// False while too much waits: the caller should accept no connection then.
   bool has_room() const { return !queue_.must_hold(); }
   /// This user's connections are not closed: he gets no other session.
   bool is_stuck(std::uint32_t user) const { return queue_.is_stuck(user); }
 
-  /// The last child takes all that waits. The children that are left, which nobody needs to wait
-  /// for.
+  /// Gives all that waits to a last child. Returns the children that still run; they need not be
+  /// waited for.
   std::vector<pid_t> finish();
 
  private:

@@ -15,9 +15,9 @@
 
 namespace cellblock::daemon {
 
-/// Administrators who stand at a switch and have not said their line yet. The only words of a peer
-/// that the supervisor ever reads, and only of one whom the kernel has named as an administrator.
-/// (What root brings to reload_server.h is sealed, and no words.)
+/// Connections to the kill switch whose line has not arrived yet. This is the only text of a peer
+/// that the supervisor reads, and only from a peer that the kernel names as an administrator. (What
+/// root sends to reload_server.h is sealed descriptors.)
 class KillSwitchListener {
  public:
   struct Asker {
@@ -36,7 +36,7 @@ class KillSwitchListener {
                      std::chrono::milliseconds patience = default_patience);
 
   void add(const Asker& asker, Fd socket);
-  /// Nobody is heard any more.
+  /// Drops every connection.
   void close();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace cellblock::daemon {
 
-/// Whose the socket is. One that is lent goes on without us, with whoever waits in its queue.
+/// Whose the socket is. A lent one outlives us, with the connections in its queue.
 enum class Tenure : std::uint8_t { own, lent };
 
 /// Accepts connections and passes each on; it closes none itself, and neither does its destruction:
@@ -24,15 +24,15 @@ class Listener {
   Listener(Listener&&) = delete;
   Listener& operator=(Listener&&) = delete;
 
-  /// Nobody is accepted until `go_on`: newcomers wait in the kernel's queue.
+  /// Accepts no connection until `go_on`: new ones wait in the kernel's queue.
   void hold();
   void go_on();
 
-  /// Nobody can connect any more; those who were in the queue are passed on before it returns. Of a
-  /// lent socket nobody else is accepted.
+  /// Refuses new connections, after passing on those in the queue. Of a lent socket it accepts no
+  /// further one.
   void stop();
 
-  /// After stop(): closed by whoever may block, when this object is gone.
+  /// After stop(). Close it in a process that may block, once this object is gone.
   Fd take_last_copy() { return std::move(last_copy_); }
 
  private:

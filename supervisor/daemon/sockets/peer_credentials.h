@@ -29,9 +29,9 @@ struct Peer {
 /// hide the one that decides.
 Result<Peer> identify(int socket);
 
-/// True for those whom some server's `allow` names: nobody else costs a gateway, of which there are
-/// only so many. Never for a cell (even if it were given a path to the socket). Rootless: for the
-/// user himself, and for nobody else.
+/// True if some server's `allow` names the peer: only such a user costs a gateway, whose number is
+/// bounded. Never true for a cell (even if it were given a path to the socket). Rootless: only the
+/// user himself.
 bool may_connect(const Peer& peer, const Config& config);
 
 /// root, and those of `daemon.admins`; never a cell. Rootless: the user himself.
@@ -41,8 +41,9 @@ bool is_admin(const Peer& peer, const Config& config);
 /// another daemon as well. Rootless: the user himself.
 bool may_reload(const Peer& peer, const Config& config);
 
-/// Whether the peer may look after that user's gateway. Nobody is his own administrator, since what
-/// acts in a user's name could approve what it asks for; but rootless there is nobody else.
+/// Whether the peer may administer that user's gateway. No user administers his own, since a
+/// program that acts in his name could approve its own calls. Rootless there is no other
+/// administrator.
 bool may_administer(const Peer& peer, std::uint32_t user, const Config& config);
 
 /// Those whose `allow` names the peer: what his gateway may start.

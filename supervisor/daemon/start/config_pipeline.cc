@@ -77,7 +77,7 @@ Result<void> become_user_of(const Config& config) {
 Result<void> run_commands(LoadedConfig& loaded,
                           const std::function<void(std::chrono::milliseconds)>& ask_for_time) {
   const auto said = run_secret_commands(loaded.config, ask_for_time, loaded.secrets);
-  // Here and nowhere else: it is for whoever may read the journal, or reloads.
+  // Logged only here: for readers of the journal, and for who reloads.
   for (const std::string& line : said) spdlog::warn("{}", line);
   name_files(loaded);
   if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);

@@ -18,11 +18,12 @@ namespace cellblock::daemon {
 Result<LoadedConfig> load(const Options& options, LookPurpose purpose,
                           const Config* in_use = nullptr, const Fd* credentials = nullptr);
 
-/// The one whom the configuration names, with CAP_SETUID and CAP_SETGID; rootless nothing is done.
+/// Becomes the user whom the configuration names, keeping CAP_SETUID and CAP_SETGID. Does nothing
+/// rootless.
 Result<void> become_user_of(const Config& config);
 
-/// Runs what prints secrets, as whoever we are now. `ask_for_time`: before each, how long it may
-/// take.
+/// Runs the commands that print secrets, as the current user. Calls `ask_for_time` before each with
+/// the time that it may take.
 Result<void> run_commands(LoadedConfig& loaded,
                           const std::function<void(std::chrono::milliseconds)>& ask_for_time);
 

@@ -23,8 +23,8 @@ inline constexpr std::size_t longest_reason = 256;
 /// With its newline.
 inline constexpr std::size_t longest_request = sizeof("disable ") - 1 + longest_reason + 1;
 
-/// The reason, "" without one, of a line without its newline that was said at this switch. An error
-/// is a sentence for whoever said it.
+/// The reason in a line that arrived at this switch, given without its newline; "": it has none. An
+/// error is a sentence for its sender.
 Result<std::string> switch_reason(AdminSwitch which, std::string_view line);
 
 class KillSwitch {
@@ -40,7 +40,7 @@ class KillSwitch {
   explicit KillSwitch(Fd directory);
 
   bool is_off() const { return off_; }
-  /// None where it is on, or nobody knows any more.
+  /// None where cellblock is on, or the reason is not known.
   const std::optional<Why>& why() const { return why_; }
   /// Off at once in any case. An error: a daemon that starts again will not know all of it.
   SysResult<void> disable(Why why);

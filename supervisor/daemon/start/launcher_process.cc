@@ -102,7 +102,7 @@ using Clock = std::chrono::steady_clock;
 
 // A killed cell needs as long as the kernel needs to tear its memory down.
 constexpr milliseconds time_to_die{10'000};
-// Copying the host's mount table is a matter of milliseconds; nobody is served meanwhile.
+// Copying the host's mount table takes milliseconds, in which no connection is served.
 constexpr milliseconds view_patience{5'000};
 
 milliseconds until(Clock::time_point deadline) {
@@ -168,7 +168,7 @@ LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
       user_namespace_(std::move(other.user_namespace_)) {}
 
 LauncherProcess::~LauncherProcess() {
-  // Nobody is left to tell; whoever wants to know calls end() first.
+  // The result has no receiver; a caller who needs it calls end() first.
   [[maybe_unused]] const auto ended = end(milliseconds{0});
 }
 

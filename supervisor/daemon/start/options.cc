@@ -47,16 +47,7 @@ void declare_keys(CLI::App& app, Flags& flags) {
       ->excludes(keys, markdown);
 }
 
-void declare(CLI::App& app, Flags& flags) {
-  app.add_option("--config", flags.config, "configuration file")
-      ->type_name("FILE")
-      ->envname("CELLBLOCK_CONFIG");
-  // Not by CELLBLOCK_SOCKET, which tells clients where to look: set in the shell that starts a
-  // daemon it would move the daemon's socket as well.
-  app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
-      ->type_name("PATH");
-  app.add_flag("--user", flags.user,
-               "rootless: serve only the user who starts it (no protection from that user)");
+void declare_check(CLI::App& app, Flags& flags) {
   auto* check =
       app.add_option("--check", flags.check, "check the configuration, print the verdict and end")
           ->type_name("[FILE]")
@@ -67,7 +58,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--brief", flags.brief,
                "with --check: print only what is wrong or left out, and nothing if all is well")
       ->needs(check);
-  declare_keys(app, flags);
+}
+
+void declare_explain(CLI::App& app, Flags& flags) {
   auto* explain = app.add_option("--explain", flags.explain,
                                  "say what a server can see and do, what a user may do with it, or "
                                  "which rule decides of "
@@ -78,9 +71,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--as", flags.role, "with --explain: as this role")
       ->type_name("ROLE")
       ->needs(explain);
-  app.add_flag("--doctor", flags.doctor,
-               "print as one JSON object what this machine can give to cells, and end: \"cellblock "
-               "doctor\" shows it");
+}
+
+void declare_reload(CLI::App& app, Flags& flags) {
   auto* reload = app.add_flag("--reload", flags.reload,
                               "bring the configuration to the cellblockd to which descriptor 3 is "
                               "connected, and end: \"cellblock reload\" does this");
@@ -90,6 +83,25 @@ void declare(CLI::App& app, Flags& flags) {
                "with --reload: leave for a restart what only that can change, and take the rest")
       ->needs(reload);
   app.add_flag("--quiet", flags.quiet, "with --reload: say only what goes wrong")->needs(reload);
+}
+
+void declare(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config, "configuration file")
+      ->type_name("FILE")
+      ->envname("CELLBLOCK_CONFIG");
+  // Not by CELLBLOCK_SOCKET, which tells clients where to look: set in the shell that starts a
+  // daemon it would move the daemon's socket as well.
+  app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
+      ->type_name("PATH");
+  app.add_flag("--user", flags.user,
+               "rootless: serve only the user who starts it (no protection from that user)");
+  declare_check(app, flags);
+  declare_keys(app, flags);
+  declare_explain(app, flags);
+  app.add_flag("--doctor", flags.doctor,
+               "print as one JSON object what this machine can give to cells, and end: \"cellblock "
+               "doctor\" shows it");
+  declare_reload(app, flags);
   app.add_flag("--json", flags.json, "with --explain and --reload: as one JSON object");
   app.set_version_flag("--version", "cellblockd " CELLBLOCK_VERSION);
 }

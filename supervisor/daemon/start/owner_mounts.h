@@ -6,8 +6,8 @@
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
-/// The ID-mapped mounts of declared paths (Server::owner_mounts), made by whoever reads the
-/// configuration with CAP_SYS_ADMIN and handed to the launcher, which has no such right.
+/// The ID-mapped mounts of declared paths (Server::owner_mounts). The reader of the configuration
+/// makes them with CAP_SYS_ADMIN and passes them to the launcher, which has no such right.
 namespace cellblock::daemon {
 
 /// Gives each the id that the client's cells have, by the list in the state directory; what is not

@@ -27,9 +27,9 @@ struct AuditFiles {
   Fd journal;                    ///< the system's, connected; invalid: it is not told
 };
 
-/// All of them, made where they are missing: 0600, never through a link. Made by root where root
-/// starts us: then the daemon's user, whoever takes it over, can append and empty through these
-/// descriptors but never open, rename or remove a file. `directory` is where they are.
+/// All of them, made where they are missing: 0600, never through a link. Root makes them where
+/// root starts us: then a process that takes the daemon's user over can append and empty through
+/// these descriptors, but never open, rename or remove a file. `directory` is where they are.
 Result<AuditFiles> open_audit_files(const Config& config, int directory);
 
 /// Makes the socket's directory, 0755 and the daemon's, if it is missing: the daemon's user must be

@@ -57,7 +57,7 @@ void Aggregate::from_host(std::string_view line, const Message& message, Time no
 }
 
 void Aggregate::request(std::string_view line, const Message& message, Time now) {
-  if (const auto refusal = refuse(line, message)) return say_to_host(effects_, *refusal);
+  if (const auto refusal = refuse(line, message)) return reply_to_host(effects_, *refusal);
   handle(line, message, now);
 }
 
@@ -98,7 +98,7 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
   }
   if (message.method == mcp::method::discover) {
     if (knowledge == Knowledge::grows) return false;
-    say_to_host(effects_, lists_.discover(message.id.in(line), unavailable()));
+    reply_to_host(effects_, lists_.discover(message.id.in(line), unavailable()));
     return true;
   }
   if (message.method == mcp::method::listen) {
@@ -107,8 +107,8 @@ bool Aggregate::answered(std::string_view line, const Message& message, Knowledg
   }
   const auto taken = calls_.request(line, message, knowledge);
   if (taken == AggregateCalls::Taken::no) {
-    say_to_host(effects_,
-                protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"));
+    reply_to_host(effects_,
+                  protocol_error(message.id.in(line), mcp::method_not_found, "Method not found"));
   }
   return taken != AggregateCalls::Taken::not_yet;
 }
@@ -122,7 +122,7 @@ AggregateLists::ToolShown Aggregate::shown_to_host(ToolShown tool_shown) const {
 
 void Aggregate::answer_list(ListKind kind, std::string_view line, const Message& message,
                             Time now) {
-  say_to_host(effects_, lists_.list(kind, line, message, unavailable(), now));
+  reply_to_host(effects_, lists_.list(kind, line, message, unavailable(), now));
   seen_.at(static_cast<std::size_t>(kind)) = merged_.digest(kind);
   if (message.params.in(line).size() <= max_kept_meta) meta_ = meta_of(line, message);
 }
@@ -131,7 +131,7 @@ void Aggregate::wait(std::string_view line, const Message& message, Time now) {
   if (!waiting_.has_room_for(line.size())) {
     const Failure failure = too_many(std::to_string(Waiting::max_bytes) +
                                      " bytes of requests that wait for what servers offer");
-    return say_to_host(
+    return reply_to_host(
         effects_, failed_reply(message.id.in(line), kind_of(message.method), Era::modern, failure));
   }
   const bool is_probe = message.method == mcp::method::discover;
@@ -253,7 +253,7 @@ void Aggregate::notification_from_leg(std::uint32_t server, std::string_view lin
                                       const Message& message, Time now) {
   if (message.method == mcp::notification::progress) return calls_.progress(server, line, message);
   if (message.method == mcp::notification::log_message) {
-    return say_to_host(effects_, name_logger(line, members_.name(server)));
+    return reply_to_host(effects_, name_logger(line, members_.name(server)));
   }
   for (const ListKind kind : streams_.notification(server, line, message)) {
     refresh_.mark(server, kind, now);
@@ -333,8 +333,8 @@ void Aggregate::set_deadline(Time now) {
 
 void Aggregate::fail_all(const Failure& failure, Time now) {
   for (const WaitingRequest& request : waiting_.take_all()) {
-    say_to_host(effects_,
-                failed_reply(request.id(), kind_of(request.message.method), Era::modern, failure));
+    reply_to_host(effects_, failed_reply(request.id(), kind_of(request.message.method), Era::modern,
+                                         failure));
   }
   calls_.fail_all(failure);
   streams_.fail_all(failure);

@@ -71,7 +71,7 @@ void AggregateCalls::refuse(std::string_view line, const ToNobody& nobody) {
                                             .reason = nobody.denied->rule,
                                             .bytes = line.size()});
   }
-  say_to_host(effects_, nobody.reply);
+  reply_to_host(effects_, nobody.reply);
 }
 
 // In the table before it goes out: the server route may answer at once.
@@ -93,7 +93,7 @@ void AggregateCalls::send(std::string_view line, const Message& message, ToServe
 
 bool AggregateCalls::cancel(std::string_view caller_id, std::string_view reason) {
   const auto call = calls_.close_by_caller_id(caller_id);
-  if (call) say_to_leg(effects_, call->server, cancelled_notification(call->own_id, reason));
+  if (call) send_to_server(effects_, call->server, cancelled_notification(call->own_id, reason));
   return call.has_value();
 }
 
@@ -108,7 +108,7 @@ bool AggregateCalls::answer(std::uint32_t server, std::string_view line, const M
                          ? std::nullopt
                          : name_asker(edited.flatten(), members_.name(server));
   if (named) {
-    say_to_host(effects_, *named);
+    reply_to_host(effects_, *named);
   } else {
     effects_.to_host(edited.slices());
   }
@@ -123,7 +123,7 @@ void AggregateCalls::progress(std::uint32_t server, std::string_view line, const
 }
 
 void AggregateCalls::fail(const RoutedCall& call, const Failure& failure) {
-  say_to_host(effects_, failed_reply(call.caller_id, call.kind, Era::modern, failure));
+  reply_to_host(effects_, failed_reply(call.caller_id, call.kind, Era::modern, failure));
 }
 
 void AggregateCalls::route_failed(std::uint32_t server, const Failure& failure) {
@@ -136,7 +136,7 @@ void AggregateCalls::fail_all(const Failure& failure) {
 
 void AggregateCalls::cancel_all(std::string_view reason) {
   for (const RoutedCall& call : calls_.take_all()) {
-    say_to_leg(effects_, call.server, cancelled_notification(call.own_id, reason));
+    send_to_server(effects_, call.server, cancelled_notification(call.own_id, reason));
   }
 }
 

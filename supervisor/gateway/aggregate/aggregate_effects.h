@@ -46,11 +46,11 @@ class AggregateEffects {
   ~AggregateEffects() = default;
 };
 
-inline void say_to_host(AggregateEffects& effects, std::string_view text) {
+inline void reply_to_host(AggregateEffects& effects, std::string_view text) {
   effects.to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
-inline void say_to_leg(AggregateEffects& effects, std::uint32_t server, std::string_view text) {
+inline void send_to_server(AggregateEffects& effects, std::uint32_t server, std::string_view text) {
   effects.to_leg(server, std::array<std::string_view, 2>{text, "\n"});
 }
 

@@ -147,16 +147,16 @@ bool AggregateStreams::cancel(std::string_view caller_id, std::string_view reaso
     return entry.second.caller_id == id && ended.insert(entry).second;
   });
   for (const auto& [own_id, stream] : ended) {
-    say_to_leg(effects_, stream.server, cancelled_notification(own_id, reason));
+    send_to_server(effects_, stream.server, cancelled_notification(own_id, reason));
   }
   return true;
 }
 
 void AggregateStreams::tell(const std::string& caller_id, std::string_view method,
                             std::string_view members) {
-  say_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) + R"(","params":{)" +
-                            std::string(members) + R"("_meta":{")" + mcp::meta_key::subscription +
-                            R"(":)" + caller_id + "}}}");
+  reply_to_host(effects_, R"({"jsonrpc":"2.0","method":")" + std::string(method) +
+                              R"(","params":{)" + std::string(members) + R"("_meta":{")" +
+                              mcp::meta_key::subscription + R"(":)" + caller_id + "}}}");
 }
 
 void AggregateStreams::tell_changed(ListKind kind) {
@@ -173,7 +173,7 @@ bool AggregateStreams::hears(ListKind kind) const {
 void AggregateStreams::fail_all(const Failure& failure) {
   server_routes_.clear();
   for (const auto& [caller_id, stream] : std::exchange(host_, {})) {
-    say_to_host(effects_, error_reply(caller_id, failure));
+    reply_to_host(effects_, error_reply(caller_id, failure));
   }
 }
 
@@ -193,7 +193,7 @@ void AggregateStreams::open(std::uint32_t server, const std::string& caller_id, 
                            stream->second.meta + R"(,"notifications":)" +
                            part_of(stream->second.filter, server) + "}}";
   server_routes_.emplace(own_id, ServerStream{server, caller_id, again});
-  say_to_leg(effects_, server, text);
+  send_to_server(effects_, server, text);
 }
 
 bool AggregateStreams::has_stream(std::uint32_t server, std::string_view caller_id) const {

@@ -88,7 +88,7 @@ void ListRefresh::give_up_if(const std::function<bool(const Asked&)>& is_over) {
     return true;
   });
   for (const auto& [server, own_id] : given_up) {
-    say_to_leg(effects_, server, cancelled_notification(own_id, "no longer asked"));
+    send_to_server(effects_, server, cancelled_notification(own_id, "no longer asked"));
   }
 }
 
@@ -100,7 +100,7 @@ void ListRefresh::ask(Asked asked, std::string_view raw_cursor) {
   if (!raw_cursor.empty()) text.append(R"(,"cursor":)").append(raw_cursor);
   const std::uint32_t server = asked.server;
   asked_.push_back(std::move(asked));
-  say_to_leg(effects_, server, text + "}}");
+  send_to_server(effects_, server, text + "}}");
 }
 
 ListRefresh::Answer ListRefresh::answer(std::uint32_t server, std::string_view line,

@@ -1,9 +1,12 @@
 #include "supervisor/gateway/aggregate/public_name.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
-#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "policy/encoding/hex.h"
+#include "policy/encoding/sha256.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -25,16 +28,8 @@ std::string digest_of(std::string_view server, std::string_view original) {
   std::string both(server);
   both.push_back('\0');
   both += original;
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(both.data()), both.size(), digest.data());
-
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < digest_digits / 2; ++i) {
-    text.push_back(digits[digest[i] >> 4U]);
-    text.push_back(digits[digest[i] & 15U]);
-  }
-  return text;
+  const Sha256 digest = sha256(both).value_or(Sha256{});
+  return hex_text(std::span(digest).first<digest_digits / 2>());
 }
 
 std::string short_name(std::string_view server, std::string_view original) {

@@ -55,12 +55,12 @@ void EraRoute::start(Time now) {
 }
 
 void EraRoute::from_host(std::string_view line, const Message& message, Time now) {
-  if (host_era_ == Era::legacy) revival_.from_host(line, message);
+  if (host_era_ == Era::legacy) replay_.from_host(line, message);
   if (open_) return forward(line, message, now);
   if (dropped_held(message, line, now)) return;
   const bool is_request = message.kind == MessageKind::request;
   // The server may wait for what the host answers it.
-  if (!is_request && (revival_.is_under_way() || is_replacing_)) {
+  if (!is_request && (replay_.is_under_way() || is_replacing_)) {
     forward(line, message, now);
     return answered(now);
   }
@@ -244,12 +244,12 @@ bool EraRoute::owns(std::string_view own_id) const {
 }
 
 void EraRoute::to_host(Slices message) {
-  if (!bridge_) return say_to_host(message);
+  if (!bridge_) return deliver_to_host(message);
   relay_.push({Relayed::To::bridge, joined(message)});
 }
 
 void EraRoute::to_host(std::string_view text) {
-  say_to_host(std::array<std::string_view, 2>{text, "\n"});
+  deliver_to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
 void EraRoute::record(const AuditNote& note) { services_.record({server_.name, cell()}, note); }
@@ -289,7 +289,7 @@ void EraRoute::cell_gone(const Failure& failure, Time now) {
   first_list_.give_up();
   std::vector<HeldMessage> again = withdraw_for_retry(failure, now);
   fail_all(failure, now);
-  revival_.cell_lost();
+  replay_.cell_lost();
   for (const HeldMessage& held : again) hold(held.line, held.message);
   cell_era_.reset();
   server_route_.era_route_lost(*this, failure, now);
@@ -339,7 +339,7 @@ void EraRoute::leave() {
   if (cell_ == nullptr) return;
   last_cell_ = cell_->id();
   running_ = open_ = is_replacing_ = false;
-  revival_.cell_lost();
+  replay_.cell_lost();
   std::exchange(cell_, nullptr)->leave(*this);
 }
 
@@ -436,13 +436,13 @@ void EraRoute::list_changed(mcp::ListKind kind, Time now) {
   const mcp::ListChange& change = mcp::change_of(kind);
   if (cell_era_ == Era::modern) {
     for (const std::uint64_t stream : upstream_->streams_about(kind)) {
-      say_as_cell(
+      inject_from_cell(
           fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"{}":{}}}}}}})",
                       change.notification, mcp::meta_key::subscription, stream),
           now);
     }
   } else if (announced_.at(static_cast<std::size_t>(&change - mcp::list_changes.data()))) {
-    say_as_cell(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", change.notification), now);
+    inject_from_cell(fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", change.notification), now);
   }
 }
 
@@ -451,7 +451,7 @@ bool EraRoute::hears(mcp::ListKind kind) const {
   return bridge_ ? bridge_->hears(kind) : upstream_->hears(kind);
 }
 
-void EraRoute::say_as_cell(std::string text, Time now) {
+void EraRoute::inject_from_cell(std::string text, Time now) {
   const WrittenMessage written(parts_.shared.scanner, std::move(text));
   if (!written.message()) return;
   upstream_->from_cell(written.line(), *written.message(), now);

@@ -150,19 +150,19 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   void first_list_answered(std::string_view line, const Message& message, Time now);
   void go_without_list(Time now);
 
-  void say_to_host(Slices message);
+  void deliver_to_host(Slices message);
   void answered(Time now);
-  void revive(Time now);
-  void say_again(std::string text, Time now);
-  void settle_revival(Time now);
-  void revived(Time now);
+  void start_replay(Time now);
+  void resend(std::string text, Time now);
+  void settle_replay(Time now);
+  void finish_replay(Time now);
   bool is_quiet() const;
   void take_next_cell(Time now);
   bool is_listened_to() const;
   void give_up_cell(const Failure& failure, Time now);
 
   void note_announced(std::string_view line, const Message& message);
-  void say_as_cell(std::string text, Time now);
+  void inject_from_cell(std::string text, Time now);
   void learn(std::string_view method);
   void learn_answer(std::string_view line, const Message& message);
   void watch_initialize(std::string_view line, const Message& message);
@@ -195,7 +195,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   /// Expires with the era route: callbacks of the audit log check it first.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 
-  SessionReplay revival_;  ///< of a legacy host's session
+  SessionReplay replay_;  ///< of a legacy host's session
   bool is_replacing_ = false;
   std::unique_ptr<Alarm> replace_alarm_;
 

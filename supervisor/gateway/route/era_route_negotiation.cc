@@ -19,7 +19,7 @@ std::optional<Era> EraRoute::known_era() const {
   const Eras eras = services_.catalogues().eras(parts_.plan.server);
   if (*host_era_ == Era::legacy) {
     // It has agreed once: another answer now is for the host to hear.
-    if (revival_.is_possible() && !bridge_) return Era::legacy;
+    if (replay_.is_possible() && !bridge_) return Era::legacy;
     return legacy_refused_ || eras.legacy == Speaks::no ? Era::modern : Era::legacy;
   }
   if (eras.modern == Speaks::yes) return Era::modern;
@@ -39,9 +39,9 @@ void EraRoute::ask_for_era() {
 }
 
 void EraRoute::open(Time now) {
-  if (revival_.is_under_way()) return;
+  if (replay_.is_under_way()) return;
   span();
-  if (revival_.is_due()) return revive(now);
+  if (replay_.is_due()) return start_replay(now);
   open_ = true;
   for (const HeldMessage& held : held_.take_all()) {
     forward(held.line, held.message, now);
@@ -56,7 +56,7 @@ void EraRoute::span() {
     bridge_ = make_bridge();
   } else {
     bridge_->new_cell(cell_->id());
-    revival_.carried();
+    replay_.carried();
   }
   if (bridge_) upstream_->pins().withhold_unlisted();
 }

@@ -16,30 +16,30 @@ namespace cellblock::gateway {
 bool EraRoute::session_is_in_cell() const {
   if (parts_.plan.program == wire::CellProgram::probe) return true;
   if (!host_era_) return parts_.start == StartWhen::now;
-  return !bridge_ && host_era_ != Era::modern && !revival_.is_possible();
+  return !bridge_ && host_era_ != Era::modern && !replay_.is_possible();
 }
 
-void EraRoute::say_to_host(Slices message) {
-  if (revival_.listens()) {
+void EraRoute::deliver_to_host(Slices message) {
+  if (replay_.listens()) {
     const WrittenMessage written(parts_.shared.scanner, joined(message));
-    if (written.message() && revival_.answered(written.line(), *written.message())) return;
+    if (written.message() && replay_.answered(written.line(), *written.message())) return;
   }
   server_route_.to_host(message);
 }
 
 void EraRoute::answered(Time now) {
-  settle_revival(now);
+  settle_replay(now);
   if (is_replacing_ && is_quiet()) take_next_cell(now);
   server_route_.era_route_answered(now);
 }
 
-void EraRoute::revive(Time now) {
-  say_again(revival_.begin(), now);
-  settle_revival(now);
+void EraRoute::start_replay(Time now) {
+  resend(replay_.begin(), now);
+  settle_replay(now);
 }
 
 // As the host said it: past permission, redaction and the audit log, and not twice for the bridge.
-void EraRoute::say_again(std::string text, Time now) {
+void EraRoute::resend(std::string text, Time now) {
   const WrittenMessage written(parts_.shared.scanner, std::move(text));
   if (!written.message()) return fail_unreadable(written.message().error(), now);
   if (bridge_) {
@@ -51,29 +51,29 @@ void EraRoute::say_again(std::string text, Time now) {
 }
 
 // Later than the answer itself: the upstream is in the middle of it.
-void EraRoute::settle_revival(Time now) {
-  switch (revival_.take_outcome()) {
+void EraRoute::settle_replay(Time now) {
+  switch (replay_.take_outcome()) {
     case SessionReplay::Outcome::none:
       return;
     case SessionReplay::Outcome::agreed:
-      return revived(now);
+      return finish_replay(now);
     case SessionReplay::Outcome::refused:
       return lose(plain_failure(FailureCode::server_failed,
                                 fmt::format("server \"{}\" was started again, but this session "
                                             "cannot go on in its new cell: {}",
-                                            server_.name, revival_.refusal()),
+                                            server_.name, replay_.refusal()),
                                 server_.name),
                   now);
   }
 }
 
-void EraRoute::revived(Time now) {
-  for (std::string& text : revival_.rest()) say_again(std::move(text), now);
-  for (std::string& text : revival_.missed()) {
+void EraRoute::finish_replay(Time now) {
+  for (std::string& text : replay_.rest()) resend(std::move(text), now);
+  for (std::string& text : replay_.missed()) {
     if (bridge_) {
       to_host(std::string_view(text));
     } else {
-      say_as_cell(std::move(text), now);
+      inject_from_cell(std::move(text), now);
     }
   }
   advance(now);
@@ -104,7 +104,7 @@ void EraRoute::replace(Time now) {
 
 bool EraRoute::is_quiet() const {
   if (!running_) return true;
-  const bool is_asking = revival_.is_under_way() || first_list_.is_asking();
+  const bool is_asking = replay_.is_under_way() || first_list_.is_asking();
   return !is_asking && bridged_.empty() && upstream_->in_flight() == 0 &&
          (!bridge_ || bridge_->in_flight() == 0);
 }
@@ -135,7 +135,7 @@ void EraRoute::give_up_cell(const Failure& failure, Time now) {
 
 bool EraRoute::is_busy(Time now) const {
   if (host_era_ && session_is_in_cell()) return true;
-  const bool is_asking = revival_.is_under_way() || first_list_.is_asking() || is_replacing_;
+  const bool is_asking = replay_.is_under_way() || first_list_.is_asking() || is_replacing_;
   if (is_asking || !held_.empty() || !bridged_.empty()) return true;
   if (bridge_ && bridge_->in_flight() != 0) return true;
   return upstream_ && (!upstream_->is_at_rest(now) || is_listened_to());
@@ -147,7 +147,7 @@ bool EraRoute::is_awaited(Time now) const { return parts_.start == StartWhen::no
 // All servers as one open their streams of lists again, and ask for the lists, when the next cell
 // runs; a host of one server cannot know when to.
 bool EraRoute::is_listened_to() const {
-  if (revival_.has_subscriptions()) return true;
+  if (replay_.has_subscriptions()) return true;
   const Listening what = bridge_ ? bridge_->listening() : upstream_->listening();
   const bool is_of_all = parts_.of == RouteOf::all_servers;
   return what == Listening::more || (what == Listening::lists && !is_of_all);

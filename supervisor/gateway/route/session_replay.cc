@@ -252,17 +252,17 @@ std::optional<Json> SessionReplay::kept() const {
 
 std::optional<SessionReplay> SessionReplay::from_kept(const Json& kept) {
   if (!is_sound(kept)) return std::nullopt;
-  SessionReplay revival;
-  revival.introduced_ = revival.is_due_ = true;
-  revival.params_ = text_of(kept["params"]);
-  revival.version_ = string_in(kept, "protocolVersion");
-  revival.capabilities_ = kept["capabilities"];
-  revival.is_initialized_ = says(kept, "initialized");
-  if (kept["level"].is_string()) revival.level_ = text_of(kept["level"]);
-  for (const Json& uri : kept["subscriptions"]) revival.subscriptions_.push_back(text_of(uri));
-  revival.weigh();
-  if (revival.is_too_much_) return std::nullopt;
-  return revival;
+  SessionReplay replay;
+  replay.introduced_ = replay.is_due_ = true;
+  replay.params_ = text_of(kept["params"]);
+  replay.version_ = string_in(kept, "protocolVersion");
+  replay.capabilities_ = kept["capabilities"];
+  replay.is_initialized_ = says(kept, "initialized");
+  if (kept["level"].is_string()) replay.level_ = text_of(kept["level"]);
+  for (const Json& uri : kept["subscriptions"]) replay.subscriptions_.push_back(text_of(uri));
+  replay.weigh();
+  if (replay.is_too_much_) return std::nullopt;
+  return replay;
 }
 
 }  // namespace cellblock::gateway

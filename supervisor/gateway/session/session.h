@@ -163,7 +163,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
 
   std::optional<Failure> take_up(const ControlRequest& request);
   bool waits_to_be_taken_up(std::string_view line, const Message& message, Time now);
-  void say_again(std::string text, Time now);
+  void resend(std::string text, Time now);
   bool is_for_memory(Slices message);
   void settle_resumption(Time now);
   void taken_up(Time now);

@@ -18,9 +18,9 @@ std::optional<SessionHandoff> SessionHandoff::of(std::string_view text) {
   SessionHandoff resumption;
   resumption.unread_ = *std::move(unread);
   if (memory->is_null()) return resumption;
-  auto revival = SessionReplay::from_kept(*memory);
-  if (!revival) return std::nullopt;
-  resumption.memory_ = *std::move(revival);
+  auto replay = SessionReplay::from_kept(*memory);
+  if (!replay) return std::nullopt;
+  resumption.memory_ = *std::move(replay);
   return resumption;
 }
 

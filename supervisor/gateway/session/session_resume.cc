@@ -39,12 +39,12 @@ bool Session::waits_to_be_taken_up(std::string_view line, const Message& message
   }
   resumption_->keep_first(line);
   effects_.set_host_flow(HostFlow::held);
-  say_again(memory.begin(), now);
+  resend(memory.begin(), now);
   settle_resumption(now);
   return true;
 }
 
-void Session::say_again(std::string text, Time now) {
+void Session::resend(std::string text, Time now) {
   const WrittenMessage written(shared_.scanner, std::move(text));
   if (!written.message()) return;
   route_->from_host(written.line(), *written.message(), now);
@@ -70,7 +70,7 @@ void Session::settle_resumption(Time now) {
 }
 
 void Session::taken_up(Time now) {
-  for (std::string& text : resumption_->memory().rest()) say_again(std::move(text), now);
+  for (std::string& text : resumption_->memory().rest()) resend(std::move(text), now);
   for (const std::string& text : resumption_->memory().missed()) reply_to_host(text);
   std::string line = resumption_->take_kept();
   line.pop_back();

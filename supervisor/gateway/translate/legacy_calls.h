@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,18 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "policy/encoding/sha256.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/os/clock.h"
 
 /// A modern host's calls at a legacy server, and the questions that the server asks meanwhile.
 namespace cellblock::gateway {
 
-using RequestDigest = std::array<std::byte, 32>;
-
 /// SHA-256 of what a retry must have in common with the request that was answered by a question:
 /// the method and all params but `_meta`, `inputResponses` and `requestState`. The order of members
 /// does not count.
-RequestDigest digest_of(std::string_view method, const Json& params);
+Sha256 digest_of(std::string_view method, const Json& params);
 
 /// A request of the server's own that waits for the host.
 struct Question {
@@ -56,7 +54,7 @@ struct LegacyCall {
   Json progress_token;  ///< null: none wanted
   Json capabilities;    ///< of the request, as far as the server may use them
   std::string log_level;
-  RequestDigest digest{};
+  Sha256 digest{};
   State state = State::running;
   Time due;                  ///< asking: of the questions; later: when it is given up
   std::uint64_t ticket = 0;  ///< what the sealed state holds; 0: none is out

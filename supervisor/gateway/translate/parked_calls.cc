@@ -128,8 +128,8 @@ void ParkedCalls::ask_all(LegacyCall& call, Time now) {
   ask_host(call, questions, State::parked, now);
 }
 
-LegacyCall* ParkedCalls::resumed(std::string_view id, const Json& params,
-                                 const RequestDigest& digest, Time now) {
+LegacyCall* ParkedCalls::resumed(std::string_view id, const Json& params, const Sha256& digest,
+                                 Time now) {
   const auto opened = sealer_.open(binding_, string_in(params, "requestState"), now);
   LegacyCall* call = opened ? calls_.find_ticket(parse_upstream_id(*opened)) : nullptr;
   if (call == nullptr || call->digest != digest) {

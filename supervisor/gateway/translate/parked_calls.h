@@ -41,8 +41,7 @@ class ParkedCalls {
 
   /// Null: a requestState that is unknown, used, expired or of another request; it was answered.
   /// Otherwise the call, which nothing waits for any more but the host's request `id`.
-  LegacyCall* resumed(std::string_view id, const Json& params, const RequestDigest& digest,
-                      Time now);
+  LegacyCall* resumed(std::string_view id, const Json& params, const Sha256& digest, Time now);
   /// After resumed() gave a parked call: its answers go to the server, and what is left unanswered,
   /// or was asked meanwhile, to the host.
   void deliver(LegacyCall& call, const Json& responses, Time now);

@@ -74,12 +74,13 @@ void Upstream::refuse_size_from_host(std::string_view line, const Message& messa
                    .bytes = line.size()});
   const std::string_view id = message.id.in(line);
   if (message.kind == MessageKind::request) {
-    say_to_host(failed_reply(id, kind_of(message.method), era_of(message),
-                             line_too_large(line.size(), server_.lines.from_host, &server_)));
+    reply_to_host(failed_reply(id, kind_of(message.method), era_of(message),
+                               line_too_large(line.size(), server_.lines.from_host, &server_)));
   } else if (message.kind != MessageKind::notification) {
     const auto call = server_calls_.close(id);
     if (call && call->question == 0)
-      say_to_cell(protocol_error(call->caller_id, mcp::invalid_request, "the answer is too large"));
+      reply_to_cell(
+          protocol_error(call->caller_id, mcp::invalid_request, "the answer is too large"));
   }
 }
 
@@ -107,18 +108,24 @@ void Upstream::request_from_host(std::string_view line, const Message& message, 
   auto approval = approval_for(access, message, edited, now);
   if (!approval) return refuse_at_gate(line, message, kind, approval.error());
   call.approval = std::move(*approval);
+  UnsentCall unsent = unsent_call(line, message, access, call);
+  begin(std::move(call), std::move(unsent), edited, now);
+}
+
+// What the call's record will say and, where the call has to wait, by what it was let pass.
+UnsentCall Upstream::unsent_call(std::string_view line, const Message& message,
+                                 const CallAccess& access, const Call& call) {
   UnsentCall unsent{.rule = std::string(access.rule), .bytes = line.size()};
-  const bool has_arguments = kind == CallKind::tool_call || kind == CallKind::prompt_get;
+  const bool has_arguments = call.kind == CallKind::tool_call || call.kind == CallKind::prompt_get;
   if (has_arguments) note_arguments(line, message, unsent);
-  if (call.place.waits() || call.approval.waits()) {
-    unsent.judged = {
-        .line = std::string(line), .message = message, .redaction = redaction_.revision()};
-  }
+  if (!call.place.waits() && !call.approval.waits()) return unsent;
+  unsent.judged = {
+      .line = std::string(line), .message = message, .redaction = redaction_.revision()};
   if (call.approval.waits()) {
     unsent.judged->asks = rule_of(access);
     unsent.judged->definition = pins_.definition_of(line, message);
   }
-  begin(std::move(call), std::move(unsent), edited, now);
+  return unsent;
 }
 
 // A digest beside a text with a hole in it is one of what stood in the hole: guesses can be tried.
@@ -143,7 +150,7 @@ void Upstream::refuse_at_gate(std::string_view line, const Message& message, Cal
                    .reason = name_of(failure.code),
                    .bytes = line.size(),
                    .traceparent = traceparent_in(message.traceparent.in(line))});
-  say_to_host(failed_reply(message.id.in(line), kind, era_of(message), failure));
+  reply_to_host(failed_reply(message.id.in(line), kind, era_of(message), failure));
 }
 
 // Asked first: what a user may not use does not exist for that user, however the rest of the
@@ -152,7 +159,7 @@ bool Upstream::refused_access(std::string_view line, const Message& message,
                               const CallAccess& access) {
   if (access.refusal.empty()) return false;
   effects_.record(note_of_denied(line, message, access));
-  say_to_host(access.refusal);
+  reply_to_host(access.refusal);
   return true;
 }
 
@@ -178,12 +185,12 @@ void Upstream::record_flow(const CallAccess& access) {
 bool Upstream::refused(std::string_view line, const Message& message, CallKind kind) {
   const std::string_view id = message.id.in(line);
   if (is_recorded(kind) && effects_.audit_state() == AuditState::broken) {
-    say_to_host(failed_reply(id, kind, era_of(message), audit_failure(server_)));
+    reply_to_host(failed_reply(id, kind, era_of(message), audit_failure(server_)));
     return true;
   }
   const auto refusal = calls_.refusal_for(id);
   if (!refusal) return false;
-  say_to_host(
+  reply_to_host(
       *refusal == CallTable::Refusal::duplicate
           ? protocol_error(id, mcp::invalid_request, "a request with this id is still in flight")
           : failed_reply(id, kind, era_of(message), too_many_calls(server_, max_calls)));
@@ -226,7 +233,7 @@ void Upstream::refuse_values(std::string_view line, const Message& message) {
                    .reason = "foreign_value",
                    .bytes = line.size()});
   if (message.kind != MessageKind::request) return;
-  say_to_host(protocol_error(message.id.in(line), mcp::invalid_params, foreign_value));
+  reply_to_host(protocol_error(message.id.in(line), mcp::invalid_params, foreign_value));
 }
 
 void Upstream::cancel_from_host(std::string_view line, const Message& message, Time now) {
@@ -242,7 +249,7 @@ void Upstream::cancel_from_host(std::string_view line, const Message& message, T
         cancel_edits(Direction::to_server, line, message, std::to_string(cancelled.own_id));
     effects_.to_cell(EditedMessage(line, std::move(edits)).slices());
   }
-  take_question_back(cancelled, "cancelled");
+  withdraw_question(cancelled, "cancelled");
   note_end(cancelled, AuditOutcome::cancelled, "host", 0, now);
 }
 
@@ -253,10 +260,10 @@ void Upstream::response_from_host(std::string_view line, const Message& message,
     ++(server_calls_.was_cancelled(own_id) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
-  if (call->question != 0) return user_answers(line, message, call->question, now);
+  if (call->question != 0) return answer_from_user(line, message, call->question, now);
   std::vector<Replacement> edits{{message.id, call->caller_id}};
   if (!redact(Direction::to_server, line, message, edits)) {
-    return say_to_cell(protocol_error(call->caller_id, mcp::invalid_request, blocked_answer));
+    return reply_to_cell(protocol_error(call->caller_id, mcp::invalid_request, blocked_answer));
   }
   if (values_.give_back(line, message, now, edits)) {
     const EditedMessage edited(line, std::move(edits));
@@ -264,7 +271,7 @@ void Upstream::response_from_host(std::string_view line, const Message& message,
                                  : effects_.reply_to_cell(edited.slices());
   }
   refuse_values(line, message);
-  say_to_cell(protocol_error(call->caller_id, mcp::invalid_params, foreign_value));
+  reply_to_cell(protocol_error(call->caller_id, mcp::invalid_params, foreign_value));
 }
 
 // --- both ways -----------------------------------------------------------------------------------
@@ -330,15 +337,15 @@ void Upstream::keep_progress(ProgressLimiter& pace, const EditedMessage& edited)
   if (fits) pace.keep(edited.flatten());
 }
 
-void Upstream::say_whole_to_host(std::string_view line) {
+void Upstream::send_line_to_host(std::string_view line) {
   effects_.to_host(std::array<std::string_view, 1>{line});
 }
 
-void Upstream::say_to_host(std::string_view text) {
+void Upstream::reply_to_host(std::string_view text) {
   effects_.to_host(std::array<std::string_view, 2>{text, "\n"});
 }
 
-void Upstream::say_to_cell(std::string_view text) {
+void Upstream::reply_to_cell(std::string_view text) {
   effects_.reply_to_cell(std::array<std::string_view, 2>{text, "\n"});
 }
 
@@ -381,7 +388,7 @@ std::vector<Replacement> Upstream::cancel_edits(Direction direction, std::string
   return {{message.params, R"({"requestId":)" + id + '}'}};
 }
 
-void Upstream::tell_held(const TaskStatusBuffer::Held& held, Time now) {
+void Upstream::send_held(const TaskStatusBuffer::Held& held, Time now) {
   Message message;
   message.method = held.method;
   message.params = held.params;

@@ -124,6 +124,8 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
               std::vector<Replacement>& edits);
   void note_found(const FoundCounts& found, std::string_view tool, std::uint64_t call,
                   wire::AuditOutcome outcome);
+  UnsentCall unsent_call(std::string_view line, const Message& message, const CallAccess& access,
+                         const Call& call);
   void note_arguments(std::string_view line, const Message& message, UnsentCall& unsent);
   void refuse_at_gate(std::string_view line, const Message& message, CallKind kind,
                       const Failure& failure);
@@ -147,7 +149,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void notification_from_cell(std::string_view line, const Message& message, Time now);
   const Call* stream_of(std::string_view line, const Message& message) const;
   bool is_early(std::string_view line, const Message& message);
-  void tell_early(std::string_view line, const Message& message, Time now);
+  void send_early(std::string_view line, const Message& message, Time now);
   void follow_task(std::string_view line, const Message& message, Call call, Time now);
   bool edit_answer(std::string_view line, const Message& message, const Call& call, Time now,
                    std::vector<Replacement>& edits);
@@ -155,7 +157,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void cancel_from_cell(std::string_view line, const Message& message);
   std::vector<Replacement> cancel_edits(Direction direction, std::string_view line,
                                         const Message& message, std::string id);
-  void tell_held(const TaskStatusBuffer::Held& held, Time now);
+  void send_held(const TaskStatusBuffer::Held& held, Time now);
   void bound_task(std::string_view line, const Message& message, Time now,
                   std::vector<Replacement>& edits) const;
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);
@@ -170,12 +172,13 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
                                                 const EditedMessage& edited, Time now);
   void approval_decided() override { place_is_free(); }
   void ask_user(Call& call, Time now);
-  void tell_that_it_waits(Call& call, Time now);
-  void user_answers(std::string_view line, const Message& message, std::uint64_t about, Time now);
+  void notify_waiting(Call& call, Time now);
+  void answer_from_user(std::string_view line, const Message& message, std::uint64_t about,
+                        Time now);
   bool may_still_go(const Call& call, Time now);
   bool is_what_was_shown(const Call& call) const;
   bool is_approved(Call& call, Time now);
-  void take_question_back(const Call& call, std::string_view reason);
+  void withdraw_question(const Call& call, std::string_view reason);
 
   void place_is_free() override;
   void begin(Call call, UnsentCall unsent, const EditedMessage& edited, Time now);
@@ -189,9 +192,9 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   void wake_for(const Call& call, Time now);
   void wake_for_all(Time now);
   void answer(const Call& call, const Failure& failure, Time now);
-  void say_to_host(std::string_view text);
-  void say_whole_to_host(std::string_view line);
-  void say_to_cell(std::string_view text);
+  void reply_to_host(std::string_view text);
+  void send_line_to_host(std::string_view line);
+  void reply_to_cell(std::string_view text);
   void note_end(const Call& call, wire::AuditOutcome outcome, std::string_view reason,
                 std::size_t bytes, Time now);
 

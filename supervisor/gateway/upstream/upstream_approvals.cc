@@ -99,18 +99,18 @@ void Upstream::ask_user(Call& call, Time now) {
                       .question = call.own_id,
                       .caller_id = std::string(nobodys_id),
                       .began = now});
-  say_to_host(
+  reply_to_host(
       question(call.question, question_text(call.approval, server_), details(call, server_.name)));
 }
 
 // Of a person's word nobody else hears: who asked for progress is told, again and again, so that
 // hosts whose patience progress extends do not give up before the person has decided.
-void Upstream::tell_that_it_waits(Call& call, Time now) {
+void Upstream::notify_waiting(Call& call, Time now) {
   const PendingApproval& entry = call.approval.entry();
   const bool is_told = !call.progress_token.empty() && entry.request.approver == Approver::admin;
   if (!is_told || now < call.unsent->tell_waiting_at) return;
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(entry.until - now);
-  say_to_host(waiting_notification(
+  reply_to_host(waiting_notification(
       call.progress_token, call.unsent->told_waiting++,
       fmt::format(
           "waits for an administrator's approval (\"cellblock approve allow {}\"), {} s left",
@@ -120,8 +120,8 @@ void Upstream::tell_that_it_waits(Call& call, Time now) {
 }
 
 // Whatever is not a plain yes is a no.
-void Upstream::user_answers(std::string_view line, const Message& message, std::uint64_t about,
-                            Time now) {
+void Upstream::answer_from_user(std::string_view line, const Message& message, std::uint64_t about,
+                                Time now) {
   Call* call = calls_.find(about);
   if (call == nullptr || !call->approval.waits()) return;
   call->question = 0;
@@ -130,9 +130,9 @@ void Upstream::user_answers(std::string_view line, const Message& message, std::
 }
 
 // The host's user is asked no more about what is over.
-void Upstream::take_question_back(const Call& call, std::string_view reason) {
+void Upstream::withdraw_question(const Call& call, std::string_view reason) {
   if (call.question == 0 || !server_calls_.close(std::to_string(call.question))) return;
-  say_to_host(cancelled_notification(call.question, reason));
+  reply_to_host(cancelled_notification(call.question, reason));
 }
 
 // A name was approved as the thing that it was then: what was accepted under it since is another
@@ -151,7 +151,7 @@ bool Upstream::may_still_go(const Call& call, Time now) {
   const CallAccess access = access_for(judged.line, judged.message);
   if (!access.refusal.empty()) {
     const Call over = *calls_.cancel(call.caller_id);
-    say_to_host(access.refusal);
+    reply_to_host(access.refusal);
     note_end(over, AuditOutcome::error, access.rule, access.refusal.size(), now);
     return false;
   }
@@ -169,7 +169,7 @@ bool Upstream::may_still_go(const Call& call, Time now) {
 bool Upstream::is_approved(Call& call, Time now) {
   const bool waits = call.approval.waits();
   if (waits && now < call.approval.entry().until) {
-    tell_that_it_waits(call, now);
+    notify_waiting(call, now);
     return false;
   }
   const ApprovalRequest& request = call.approval.entry().request;
@@ -179,7 +179,7 @@ bool Upstream::is_approved(Call& call, Time now) {
                    .tool = request.name,
                    .reason = outcome_of(call.approval),
                    .call = call.own_id});
-  take_question_back(call, "decided");
+  withdraw_question(call, "decided");
   call.question = 0;
   if (!is_allowed) {
     give_up(call, not_approved(call.approval, server_), now);

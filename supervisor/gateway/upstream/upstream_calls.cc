@@ -56,7 +56,7 @@ void Upstream::begin(Call call, UnsentCall unsent, const EditedMessage& edited, 
   if (!waits) return go_on(opened);
   if (!opened.approval.waits()) return;
   ask_user(opened, now);
-  tell_that_it_waits(opened, now);
+  notify_waiting(opened, now);
 }
 
 // From here on it is recorded, and has an end in the log.
@@ -148,7 +148,7 @@ bool Upstream::is_at_rest(Time now) const {
 // What still comes of it is late.
 void Upstream::give_up(const Call& call, const Failure& failure, Time now) {
   const Call over = *calls_.cancel(call.caller_id);
-  if (over.is_sent) say_to_cell(cancelled_notification(over.own_id, name_of(failure.code)));
+  if (over.is_sent) reply_to_cell(cancelled_notification(over.own_id, name_of(failure.code)));
   answer(over, failure, now);
 }
 
@@ -203,17 +203,17 @@ bool Upstream::fail(std::string_view own_id, const Failure& failure, Time now) {
 }
 
 void Upstream::answer(const Call& call, const Failure& failure, Time now) {
-  take_question_back(call, name_of(failure.code));
+  withdraw_question(call, name_of(failure.code));
   const std::string reply = failed_reply(call.caller_id, call.kind, call.era, failure);
-  say_to_host(reply);
+  reply_to_host(reply);
   note_end(call, AuditOutcome::error, name_of(failure.code), reply.size(), now);
 }
 
 void Upstream::cancel_all(std::string_view reason, Time now) {
   for (const Call& call : calls_.take_all()) {
-    take_question_back(call, reason);
+    withdraw_question(call, reason);
     const bool is_known = call.is_sent && call.kind != CallKind::initialize;
-    if (is_known) say_to_cell(cancelled_notification(call.own_id, reason));
+    if (is_known) reply_to_cell(cancelled_notification(call.own_id, reason));
     note_end(call, AuditOutcome::cancelled, reason, 0, now);
   }
 }
@@ -221,7 +221,7 @@ void Upstream::cancel_all(std::string_view reason, Time now) {
 void Upstream::forget(std::string_view caller_id, std::string_view reason, Time now) {
   const auto call = calls_.cancel(caller_id);
   if (!call) return;
-  take_question_back(*call, reason);
+  withdraw_question(*call, reason);
   if (!call->unsent) note_end(*call, AuditOutcome::error, reason, 0, now);
 }
 

@@ -39,7 +39,7 @@ void Upstream::refuse_size(std::string_view line, const Message& message) {
                    .reason = name_of(FailureCode::too_large),
                    .bytes = line.size()});
   if (message.kind == MessageKind::request) {
-    say_to_cell(
+    reply_to_cell(
         protocol_error(message.id.in(line), mcp::invalid_request, "the request is too large"));
   }
 }
@@ -48,10 +48,10 @@ void Upstream::request_from_cell(std::string_view line, const Message& message, 
   const std::string_view id = message.id.in(line);
   if (!server_may_request(message.method, features())) {
     refuse_input(line, message.method);
-    return say_to_cell(protocol_error(id, mcp::method_not_found, "Method not found"));
+    return reply_to_cell(protocol_error(id, mcp::method_not_found, "Method not found"));
   }
   if (server_calls_.refusal_for(id)) {
-    return say_to_cell(
+    return reply_to_cell(
         protocol_error(id, mcp::invalid_request, "too many requests, or one id twice"));
   }
   Call call = call_of(line, message, ids_.next(), now);
@@ -63,7 +63,7 @@ void Upstream::request_from_cell(std::string_view line, const Message& message, 
   say_who_asks(line, message, server_.name, edits);
   if (!values_.hand_out(line, message, now, edits)) return refuse_size(line, message);
   if (!redact(Direction::to_host, line, message, edits)) {
-    return say_to_cell(protocol_error(id, mcp::invalid_request, "this may not be asked"));
+    return reply_to_cell(protocol_error(id, mcp::invalid_request, "this may not be asked"));
   }
   server_calls_.open(std::move(call));
   effects_.to_host(EditedMessage(line, std::move(edits)).slices());
@@ -167,10 +167,10 @@ void Upstream::response_from_cell(std::string_view line, const Message& message,
     ++(calls_.was_cancelled(own_id) ? traffic_.late_answers : traffic_.foreign_answers);
     return;
   }
-  if (const auto kept = call->pace.take_kept()) say_whole_to_host(*kept);
+  if (const auto kept = call->pace.take_kept()) send_line_to_host(*kept);
   deliver(line, message, *call, now);
   follow_task(line, message, *std::move(call), now);
-  tell_early(line, message, now);
+  send_early(line, message, now);
 }
 
 // Only a tool's call becomes a task.
@@ -198,11 +198,11 @@ bool Upstream::is_early(std::string_view line, const Message& message) {
   return true;
 }
 
-void Upstream::tell_early(std::string_view line, const Message& message, Time now) {
+void Upstream::send_early(std::string_view line, const Message& message, Time now) {
   if (early_.empty()) return;
   for (const Span task : message.task_ids) {
     for (const TaskStatusBuffer::Held& held : early_.take(task.in(line))) {
-      tell_held(held, now);
+      send_held(held, now);
     }
   }
   if (calls_.size() == 0) traffic_.stray_notifications += early_.give_up();
@@ -232,7 +232,7 @@ void Upstream::deliver(std::string_view line, const Message& message, const Call
   const std::size_t size = edited.size() - 1;  // without the newline
   if (size > server_.lines.to_host) {
     const Failure failure = answer_too_large(server_, size);
-    say_to_host(failed_reply(call.caller_id, call.kind, call.era, failure));
+    reply_to_host(failed_reply(call.caller_id, call.kind, call.era, failure));
     return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
   }
   effects_.to_host(edited.slices());

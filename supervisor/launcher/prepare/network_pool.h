@@ -25,12 +25,12 @@ class NetworkPool {
  public:
   static SysResult<NetworkPool> make();
 
-  /// One that nobody has used; made now when none is left. Has the store refilled a moment later.
+  /// An unused one; made now when none is left. Schedules a refill.
   SysResult<CellNetwork> take();
 
   /// Readable when it is time to refill(): only ever after take().
   int timer() const { return timer_.get(); }
-  /// Makes at most one, so that whoever calls is not held up for long.
+  /// Makes at most one, to keep the call short.
   void refill();
 
  private:

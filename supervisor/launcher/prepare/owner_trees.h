@@ -12,8 +12,8 @@
 namespace cellblock::launcher {
 
 /// The ID-mapped mounts of a configuration (Server::owner_mounts), attached in the launcher's own
-/// root, from where templates are made. Whoever read the configuration made them: the launcher
-/// cannot.
+/// root, from where templates are made. The reader of the configuration made them: the
+/// launcher cannot.
 class OwnerTrees {
  public:
   OwnerTrees() = default;

@@ -21,8 +21,8 @@ class CellEnd {
   /// was killed from outside: itself, or its guardian (guardian_signal_base).
   void init_ended(int code, int status);
 
-  /// Last, with what the kernel counted. A SIGKILL of which nobody else was the cause was the
-  /// kernel's own, if it killed for want of memory.
+  /// Last, with what the kernel counted. A SIGKILL without another cause was the kernel's, if the
+  /// counts say that it killed for lack of memory.
   void group_ended(const GroupUsage& usage);
 
   const CellFacts& facts() const { return facts_; }

@@ -64,7 +64,7 @@ SysResult<Fd> LogPipes::make(const wire::LogPipe& whose) const {
   if (fcntl(pipe.second.get(), F_SETPIPE_SZ, pipe_bytes) < 0 && errno != EPERM) {
     return sys_fail("fcntl");
   }
-  // Of the reader's description alone: whoever writes may wait.
+  // Of the reader's description alone: a writer may wait.
   if (fcntl(pipe.first.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
   const int sent = pipe.first.get();
   CELLBLOCK_CHECK(send_record(channel_.get(), whose, std::span(&sent, 1), MSG_DONTWAIT));
@@ -203,7 +203,7 @@ SetupResult<std::optional<EgressEnds>> CellFactory::egress_for(std::uint32_t ser
   return EgressEnds{std::move(*sockets), std::move(*events)};
 }
 
-// Whoever probes a cell writes nothing into the home that the server keeps.
+// A probe writes nothing into the home that the server keeps.
 SetupResult<Fd> CellFactory::home_for(const Server& server, std::uint32_t user,
                                       const HostIds& owner, wire::CellProgram program) {
   if (server.home == HomeKind::temporary || program == wire::CellProgram::probe) return Fd();
@@ -362,8 +362,8 @@ bool was_broken(const Prepared& now, const Server& server, std::uint32_t index) 
   return before.enabled && before.binds == server.binds && before.workspace == server.workspace;
 }
 
-// One that may not be started harms nobody. What somebody without rights can break keeps nothing
-// from being reloaded: that server alone is broken then.
+// A server that may not be started is no worse than before. What a user without rights can break
+// does not stop a reload: it breaks that server alone.
 std::optional<NotReloaded> first_worse(const Prepared& now, const Prepared& next) {
   for (std::uint32_t i = 0; i < next.made.servers.size(); ++i) {
     const auto broken = failure_of(next.made.servers[i]);

@@ -47,7 +47,7 @@ SysResult<std::uint64_t> Cells::add(SpawnedCell spawned, Listener listener) {
   auto watched = loop_.watch_input(report, [this, number] { read_report(number); });
   if (watched) watched = loop_.watch_input(pidfd, [this, number] { finish(number); });
   if (watched) return number;
-  // Not to be watched is not to be had: it is ended, and nobody was told that it began.
+  // A cell that cannot be watched is ended, before it was reported as running.
   kill(number);
   reap(*cells_[number]);
   loop_.forget(report);

@@ -21,7 +21,7 @@ class Cells {
     std::function<void()> running;                ///< exec succeeded
     std::function<void(const CellFacts&)> ended;  ///< once, last; nothing of the cell is left
     /// Refused calls that were alike. False: not now; it is offered again, but for the last time
-    /// just before `ended`. Not set: nobody wants to know.
+    /// just before `ended`. Not set: they are not reported.
     std::function<bool(const wire::Denial&)> denied = nullptr;
   };
 

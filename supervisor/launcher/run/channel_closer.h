@@ -10,11 +10,10 @@
 
 namespace cellblock::launcher {
 
-/// Where the channels of dead gateways end. They may hold records that nobody received, with
-/// descriptors whose last copy these are: whoever closes it may have to wait (a lingering socket, a
-/// file system being unmounted), so the launcher never does. Children that may block take the
-/// channels with them, one each (docs/decisions/0010). One thread; must not be moved once it has
-/// buried.
+/// Closes the channels of dead gateways. A channel may hold unread records with the last copy of a
+/// descriptor, whose close may block (a lingering socket, a file system being unmounted). So the
+/// launcher closes none itself: children that may block do it, one each (docs/decisions/0010). One
+/// thread; must not be moved after the first add().
 class ChannelCloser {
  public:
   explicit ChannelCloser(EventLoop& loop) : loop_(loop) {}

@@ -64,7 +64,7 @@ Result<void> confine(const Config& config) {
   CELLBLOCK_CHECK(shrink_bounding_set());
   CELLBLOCK_CHECK(shrink_capabilities());
   const FilterProgram filter =
-      CELLBLOCK_TRY(compile_filter(launcher_call_table(granted_calls(config))));
+      CELLBLOCK_TRY(compile_filter(launcher_syscall_table(granted_calls(config))));
   CELLBLOCK_CHECK(install_filter(filter));
   return {};
 }

@@ -24,7 +24,7 @@ class RateBudget {
     return true;
   }
 
-  /// From both or from neither: nobody pays for what the other has none left for.
+  /// From both or from neither.
   static bool take_both(RateBudget& one, RateBudget& other, std::chrono::milliseconds now) {
     return one.has_one(now) && other.take(now) && one.take(now);
   }
@@ -50,7 +50,7 @@ class RateBudget {
   std::chrono::milliseconds last_{0};
 };
 
-/// Refused calls of one cell that nobody was told of yet, alike ones as one. Bounded: what is
+/// Refused calls of one cell that are not reported yet, alike ones as one. Bounded: what is
 /// unlike everything in a full table is counted without its name (syscall_number -1). Pure.
 class DenialCounts {
  public:

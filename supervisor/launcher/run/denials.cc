@@ -112,7 +112,7 @@ void Denials::answer(Watched& watched) {
   static_cast<void>(ioctl(watched.notifications.get(), SECCOMP_IOCTL_NOTIF_SEND, &answered));
   watched.counts.add({.syscall_number = asked.data.nr,
                       .error = error,
-                      .words = telling_words(asked.data.nr, words),
+                      .words = reported_words(asked.data.nr, words),
                       .count = 1});
   tell(watched);
 }

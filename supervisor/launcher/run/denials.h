@@ -14,7 +14,7 @@ namespace cellblock::launcher {
 
 /// Answers the calls that cells' filters refuse and hand up here (SECCOMP_RET_USER_NOTIF), and
 /// counts them. Each cell has so many answers a second, and so have all of them together; threads
-/// that ask for more wait in their calls, so that a flood costs nobody but itself. No call is ever
+/// that ask for more wait in their calls, so that a flood delays only itself. No call is ever
 /// let through. One thread.
 class Denials {
  public:

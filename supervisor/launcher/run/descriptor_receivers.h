@@ -22,11 +22,11 @@ class DescriptorReceivers {
   /// `record`: nullptr if there was none, or the child did not end in time.
   using Done = std::function<void(const AttachedRecord* record)>;
 
-  /// Receives one record of that user's gateway; `done` is called once, later. Until then nobody
-  /// else may receive from `channel`. EUSERS: too many children do not end.
+  /// Receives one record of that user's gateway; `done` is called once, later. Until then do not
+  /// receive from `channel`. EUSERS: too many children do not end.
   SysResult<void> receive(std::uint32_t user, int channel, Done done);
 
-  /// His gateway is gone: nobody waits any more.
+  /// His gateway has ended: `done` is not called any more.
   void forget(std::uint32_t user);
 
  private:
@@ -60,8 +60,8 @@ struct GatewayRecord {
   wire::GatewayRequest request;
 };
 
-/// Never brings a descriptor into this process: to close one may take for ever, whatever it is.
-/// Nobody else may receive from the channel meanwhile.
+/// Never brings a descriptor into this process, since closing one may block for ever. Call it while
+/// no receiver reads the channel.
 GatewayRecord receive_from_gateway(int channel);
 
 }  // namespace cellblock::launcher

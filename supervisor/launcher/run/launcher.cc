@@ -187,7 +187,7 @@ void Launcher::gateway_ended(std::uint32_t user, const CellFacts& facts) {
   loop_.forget(found->second->channel.get());
   for (const auto& [cell, what] : found->second->servers) cells_.kill(cell);
   factory_.give_back(found->second->id);
-  // It may hold records that nobody will receive, and what was sent with them.
+  // The channel may hold unread records with descriptors.
   attachments_.forget(user);
   closer_.add(user, std::move(found->second->channel));
   gateways_.erase(found);
@@ -438,7 +438,7 @@ void Launcher::permit_only(std::uint32_t user, const ServerSet& servers) {
   found->second->permitted = servers;
 }
 
-// Cells, gateways and helpers that run go on; whoever is started later is given the new one.
+// Running cells, gateways and helpers go on; those that start later get the new configuration.
 void Launcher::reload(std::vector<Fd> fds) {
   const auto reloaded =
       factory_.reload(fds[0].get(), std::move(fds[1]), std::move(fds[2]), std::move(fds[3]));

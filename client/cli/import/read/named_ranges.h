@@ -6,7 +6,7 @@
 
 #include "policy/base/result.h"
 
-/// Ranges of addresses that are not public, which whoever adds a server has named. Pure.
+/// Ranges of addresses that are not public, named by the user who adds a server. Pure.
 namespace cellblock::cli {
 
 /// Entries of egress.allow. A host that is written as an address can only be itself. What a name

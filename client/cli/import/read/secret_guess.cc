@@ -12,7 +12,7 @@
 namespace cellblock::cli {
 namespace {
 
-constexpr std::array<std::string_view, 17> telling = {
+constexpr std::array<std::string_view, 17> secret_words = {
     "key",           "apikey", "token", "secret",     "password",    "passwd",
     "passphrase",    "pwd",    "pat",   "credential", "credentials", "auth",
     "authorization", "bearer", "dsn",   "cookie",     "pass"};
@@ -85,7 +85,7 @@ bool is_placeholder(std::string_view value) {
 
 bool sounds_secret(std::string_view name) {
   return std::ranges::any_of(words_of(name), [](const std::string& word) {
-    return std::ranges::find(telling, word) != telling.end() ||
+    return std::ranges::find(secret_words, word) != secret_words.end() ||
            std::ranges::any_of(endings, [&word](auto end) { return word.ends_with(end); });
   });
 }

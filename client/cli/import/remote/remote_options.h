@@ -26,9 +26,8 @@ std::optional<OptionUse> use_of_option(std::string_view name);
 /// secret. The error does not repeat the value.
 Result<void> check_option_value(const std::string& name, const std::string& value);
 
-/// For the line of a file, which is perhaps a stranger's. An error: the value names another host
-/// than the server's address, so that whoever answers at the address gets what is meant for that
-/// host.
+/// For the line of a file, which may be untrusted. An error: the value names another host than the
+/// server's address, so that the server at the address would get what is meant for that host.
 Result<void> check_option_host(const std::string& name, const std::string& value,
                                const RemoteAddress& address);
 

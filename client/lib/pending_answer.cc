@@ -1,4 +1,4 @@
-#include "client/lib/approval.h"
+#include "client/lib/pending_answer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "client/cli/bridge/session_journal.h"
+#include "client/cli/bridge/journal_page.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

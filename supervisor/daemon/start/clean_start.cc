@@ -1,4 +1,4 @@
-#include "supervisor/daemon/start/process_state.h"
+#include "supervisor/daemon/start/clean_start.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
