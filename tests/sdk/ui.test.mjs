@@ -39,7 +39,7 @@ after(() => daemon.stop());
 // With headers that fetch() would not send.
 function ask(page, { method = 'GET', at = '/api/events', headers = {}, body = '', socket } = {}) {
   return new Promise((resolve, reject) => {
-    const where = socket ? { socketPath: socket } : { host: '127.0.0.1', port: new URL(page.origin).port };
+    const where = socket ? { socketPath: socket } : { host: new URL(page.origin).hostname, port: new URL(page.origin).port };
     const request = http.request({ ...where, method, path: at, headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => { text += chunk; });
@@ -63,7 +63,7 @@ describe('The server of the page', () => {
   after(() => page.end());
 
   test('refuses a Host that is not its own, even for its files', async () => {
-    for (const host of ['evil.example', 'evil.example:1', '127.0.0.1', '127.0.0.1:1', '127.0.0.1.evil.example:80']) {
+    for (const host of ['evil.example', 'evil.example:1', '127.0.0.1', '127.0.0.1:1', '127.0.0.1.evil.example:80', `localhost:${new URL(page.origin).port}`]) {
       assert.equal((await ask(page, { at: '/', headers: { host } })).status, 403, host);
     }
   });
@@ -113,11 +113,11 @@ describe('The server of the page', () => {
     const socket = path.join(daemon.directory, 'ui.sock');
     const forwarded = await Page.of(daemon, { args: ['--listen', socket] });
     assert.equal(fs.statSync(socket).mode & 0o777, 0o700);
-    assert.equal((await ask(forwarded, { socket, at: '/', headers: { host: 'localhost:1234' } })).status, 200);
+    assert.equal((await ask(forwarded, { socket, at: '/', headers: { host: '127.0.0.1:1234' } })).status, 200);
     assert.equal((await ask(forwarded, { socket, at: '/', headers: { host: 'evil.example:1234' } })).status, 403);
     const login = { socket, method: 'POST', at: '/api/login', body: JSON.stringify({ token: forwarded.token }) };
-    assert.equal((await ask(forwarded, { ...login, headers: { host: 'localhost:1234', origin: 'http://localhost:99' } })).status, 403);
-    assert.equal((await ask(forwarded, { ...login, headers: { host: 'localhost:1234', origin: 'http://localhost:1234' } })).status, 200);
+    assert.equal((await ask(forwarded, { ...login, headers: { host: '127.0.0.1:1234', origin: 'http://127.0.0.1:99' } })).status, 403);
+    assert.equal((await ask(forwarded, { ...login, headers: { host: '127.0.0.1:1234', origin: 'http://127.0.0.1:1234' } })).status, 200);
     assert.equal(await forwarded.end(), 0);
     assert.ok(!fs.existsSync(socket));
   });

@@ -32,8 +32,8 @@ std::vector<std::string_view> columns_of(std::string_view line) {
 }
 
 // As the kernel writes it: the address as a number of this machine's byte order.
-std::string end_text(std::uint16_t port) {
-  return fmt::format("{:08X}:{:04X}", htonl(INADDR_LOOPBACK), port);
+std::string end_text(const sockaddr_in& end) {
+  return fmt::format("{:08X}:{:04X}", end.sin_addr.s_addr, ntohs(end.sin_port));
 }
 
 std::optional<uid_t> uid_in(std::string_view digits) {
@@ -56,10 +56,9 @@ std::string tcp_table() {
   return {};
 }
 
-std::optional<std::uint16_t> loopback_port(const sockaddr_in& address) {
-  const bool is_loopback =
-      address.sin_family == AF_INET && address.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
-  return is_loopback ? std::optional(ntohs(address.sin_port)) : std::nullopt;
+bool is_loopback(const sockaddr_in& end) {
+  return end.sin_family == AF_INET &&
+         ntohl(end.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
 std::optional<uid_t> tcp_peer_uid(int socket) {
@@ -71,10 +70,8 @@ std::optional<uid_t> tcp_peer_uid(int socket) {
       ::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &ours_size) != 0) {
     return std::nullopt;
   }
-  const auto their_port = loopback_port(theirs);
-  const auto our_port = loopback_port(ours);
-  if (!their_port || !our_port) return std::nullopt;
-  return owner_in(tcp_table(), {.theirs = *their_port, .ours = *our_port});
+  if (!is_loopback(theirs) || !is_loopback(ours)) return std::nullopt;
+  return owner_in(tcp_table(), {.theirs = theirs, .ours = ours});
 }
 
 }  // namespace
