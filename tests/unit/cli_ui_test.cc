@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -13,6 +15,7 @@
 #include "client/cli/ui/login.h"
 #include "client/cli/ui/peer_uid.h"
 #include "client/cli/ui/routes.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::cli::ui {
 namespace {
@@ -298,6 +301,37 @@ TEST(UiPeer, IsNobodyWhereItsSocketIsGone) {
   EXPECT_EQ(owner_in(table, {.theirs = end(50001), .ours = end(8080)}), std::nullopt);
   EXPECT_EQ(owner_in(table, {.theirs = end(50002), .ours = end(8080)}), std::nullopt);
   EXPECT_EQ(owner_in("", {.theirs = end(50000), .ours = end(8080)}), std::nullopt);
+}
+
+// A connection over that address of the loopback; the peer's end is this process's own.
+struct Connected {
+  explicit Connected(in_addr_t host) {
+    const client::OwnedFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = end(0, host);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    peer = client::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(listener.get(), generic, size), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
+    EXPECT_EQ(::connect(peer.get(), generic, size), 0);
+    ours = client::OwnedFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+  client::OwnedFd peer;
+  client::OwnedFd ours;
+};
+
+TEST(UiPeer, IsWhoHasConnectedOverWhateverAddressOfTheLoopback) {
+  for (const in_addr_t host : {INADDR_LOOPBACK, INADDR_LOOPBACK + 0x10203U}) {
+    const Connected connected(host);
+    EXPECT_THAT(peer_uid(connected.ours.get()), Optional(::geteuid()));
+  }
+}
+
+TEST(UiPeer, IsNobodyOnceItHasClosed) {
+  Connected connected(INADDR_LOOPBACK);
+  connected.peer = client::OwnedFd();
+  EXPECT_EQ(peer_uid(connected.ours.get()), std::nullopt);
 }
 
 }  // namespace
