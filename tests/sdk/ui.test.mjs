@@ -187,7 +187,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     assert.match(shown, /\\u202egnp/, 'a character that reorders text is its number');
     assert.equal(await tab.$('#calls img'), null);
     await picture('decisions');
-    await click('#calls button.allow');
+    await click('#calls button.allow:not(:disabled)');
     assert.equal((await answer).content[0].text, hostile);
     await shows('No call waits', '#calls');
     await shows('Allowed once: push of asking', '#said');
@@ -195,8 +195,23 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
 
   test('denies a call by a click', async () => {
     const answer = host.call('push', { to: 'elsewhere' }, { timeout: 90_000 });
-    await click('#calls button.deny');
+    await click('#calls button.deny:not(:disabled)');
     assert.ok((await answer).isError);
+  });
+
+  test('decides about nothing for a moment after a call has come or gone, since another may be below the pointer then', async () => {
+    const waits = (count) => tab.waitForFunction((wanted) => document.querySelectorAll('#calls button.allow').length === wanted, { timeout: 60_000 }, count);
+    const isOff = () => tab.$$eval('#calls button.allow', (all) => all.map(({ disabled }) => disabled));
+    const first = host.call('push', { to: 'first' }, { timeout: 90_000 });
+    const second = host.call('push', { to: 'second' }, { timeout: 90_000 });
+    await waits(2);
+    assert.deepEqual(await isOff(), [true, true]);
+    await click('#calls article:first-of-type button.deny:not(:disabled)');
+    assert.ok((await first).isError);
+    await waits(1);
+    assert.deepEqual(await isOff(), [true], 'what has moved up');
+    await click('#calls button.deny:not(:disabled)');
+    assert.ok((await second).isError);
   });
 
   test('shows a changed definition beside what was accepted, and accepts it by a click', async () => {
@@ -210,7 +225,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await shows('Does <i>more</i>', '#withheld');
     assert.equal(await tab.$('#withheld b, #withheld i'), null);
     await picture('withheld');
-    await click('#withheld button.allow');
+    await click('#withheld button.allow:not(:disabled)');
     await shows('Nothing is withheld', '#withheld');
     await second.client.close();
   });
