@@ -95,8 +95,10 @@ constexpr ArgumentRule family_rules[] = {
     argument_rules::routes,
 };
 
-// Rules of iptables, arptables, ebtables and ip6tables. The kernel says EPERM to whoever has no
-// right to them, and so to every server.
+// Rules of iptables, arptables, ebtables and ip6tables, services of IPVS (from 1152 on) and
+// policies of IPsec (IP_IPSEC_POLICY and IP_XFRM_POLICY, and the same two of IPv6). The kernel says
+// EPERM to whoever has no right to them, and so to every server.
+constexpr std::uint32_t block_of_128 = ~std::uint32_t{127};
 constexpr std::uint32_t block_of_four = ~std::uint32_t{3};
 constexpr std::uint32_t block_of_two = ~std::uint32_t{1};
 constexpr ArgumentRule refuse_options(std::uint32_t level, std::uint32_t mask,
@@ -106,15 +108,18 @@ constexpr ArgumentRule refuse_options(std::uint32_t level, std::uint32_t mask,
   return rule;
 }
 constexpr ArgumentRule netfilter_rules[] = {
-    refuse_options(IPPROTO_IP, block_of_four, 64), refuse_options(IPPROTO_IP, block_of_four, 96),
-    refuse_options(IPPROTO_IP, block_of_four, 128), refuse_options(IPPROTO_IPV6, block_of_two, 64)};
+    refuse_options(IPPROTO_IP, block_of_four, 64),  refuse_options(IPPROTO_IP, block_of_four, 96),
+    refuse_options(IPPROTO_IP, block_of_four, 128), refuse_options(IPPROTO_IPV6, block_of_two, 64),
+    refuse_options(IPPROTO_IP, block_of_128, 1152), refuse_options(IPPROTO_IP, block_of_two, 16),
+    refuse_options(IPPROTO_IPV6, block_of_two, 34)};
 
 constexpr ArgumentRule keyring_rules[] = {
     allow_when({equals(0, KEYCTL_JOIN_SESSION_KEYRING), equals(1, 0)})};
 
 constexpr RuledCall ruled[] = {
     {"socket", "TCP, UDP, Unix sockets and routes", family_rules, ENOSYS},
-    {"setsockopt", "all but tables of netfilter", netfilter_rules, 0},
+    {"setsockopt", "all but tables of netfilter and IPVS, and policies of IPsec", netfilter_rules,
+     0},
     {"keyctl", "a new session keyring, which each cell gets", keyring_rules, ENOSYS},
 };
 constexpr SyscallGroup by_arguments = {"by arguments", "what set-up needs, and no more", {}, ruled};

@@ -94,6 +94,20 @@ inBothModes(publish, ({ place }) => {
     assert.match(updated.err, /is the bundle "other", and the server was added from "notes"/);
   });
 
+  // A comment longer than what one reader of archives looks at for the end: it reads the members in their order, and the first of them is one that the archive does not list.
+  test('Another bundle does not take its place by a manifest that only some readers see', async () => {
+    writeZip(at('first.zip'), [['manifest.json', manifest({ version: '9.9.9' }), plain]]);
+    writeBundle(at('other.mcpb'), { name: 'other', version: '9.9.9' });
+    const unlisted = fs.readFileSync(at('first.zip'));
+    const listed = fs.readFileSync(at('other.mcpb'));
+    const comment = 20_000;
+    listed.writeUInt16LE(comment, listed.length - 2);
+    fs.writeFileSync(at('both.mcpb'), Buffer.concat([unlisted.subarray(0, unlisted.indexOf('PK\x01\x02', 'latin1')), listed, Buffer.alloc(comment)]), { mode: 0o644 });
+    const updated = await place.cellblock('update', '--yes', 'notes', at('both.mcpb'));
+    assert.equal(updated.code, 1, updated.err);
+    assert.match(updated.err, /is the bundle "other", and the server was added from "notes"/);
+  });
+
   const hostile = {
     'A path out of the bundle': [['../out.js', 'x', plain], /no path inside/],
     'A whole path': [['/etc/out.js', 'x', plain], /no path inside/],

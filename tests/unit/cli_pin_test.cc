@@ -121,9 +121,17 @@ TEST(CliApprove, TakesNoHalfNameForADefinition) {
   for (const char* id : {"files/", "/write", "/", ""}) {
     EXPECT_EQ(approve(gateway, {"allow", id}).exit_code, 2) << id;
   }
-  EXPECT_EQ(approve(gateway, {"allow", "files/write", "--digest", "aaa"}).exit_code, 2);
   EXPECT_EQ(approve(gateway, {"deny", "files/write"}).exit_code, 1);
   EXPECT_EQ(approve(gateway, {"--for", "0"}).exit_code, 2);
+}
+
+TEST(CliApprove, TakesNoDigestThatIsEmptyOrShortForACallNorForADefinition) {
+  FakeGateway gateway(with_pins(pins()));
+  for (const char* id : {"files/write", "1000.3", "3"}) {
+    for (const char* digest : {"", "aaa", "no digest at all"}) {
+      EXPECT_EQ(approve(gateway, {"allow", id, "--digest", digest}).exit_code, 2) << id << digest;
+    }
+  }
 }
 
 TEST(CliPinned, IsTheOlderPinList) {

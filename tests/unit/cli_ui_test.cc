@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -12,6 +15,7 @@
 #include "client/cli/ui/login.h"
 #include "client/cli/ui/peer_uid.h"
 #include "client/cli/ui/routes.h"
+#include "client/connection/fd.h"
 
 namespace cellblock::cli::ui {
 namespace {
@@ -31,21 +35,29 @@ HttpRequest request_of(Method method, const std::string& path, Fields headers = 
 }
 
 unsigned refused(const HttpRequest& request, std::uint16_t at = port) {
-  const auto reply = refuse_stranger(request, at);
+  const auto reply = refuse_stranger(request, {.host = "127.0.0.1", .port = at});
   return reply ? reply->status : 0;
 }
 
 // ---- who may ask ----
 
 TEST(UiAccess, TakesItsOwnHostAlone) {
-  for (const auto* host : {"127.0.0.1:8080", "localhost:8080"}) {
-    HttpRequest request{.method = Method::get, .path = "/", .headers = {{"host", host}}};
-    EXPECT_EQ(refused(request), 0U) << host;
-  }
-  for (const auto* host : {"127.0.0.1", "127.0.0.1:8081", "127.0.0.1:80800", "evil.example:8080",
-                           "localhost.evil.example:8080", "[::1]:8080", ""}) {
+  HttpRequest own{.method = Method::get, .path = "/", .headers = {{"host", "127.0.0.1:8080"}}};
+  EXPECT_EQ(refused(own), 0U);
+  EXPECT_THAT(refuse_stranger(own, {.host = "127.1.2.3", .port = 8080}),
+              Optional(testing::Field(&HttpReply::status, 403U)));
+  for (const auto* host : {"127.0.0.1", "127.0.0.1:8081", "127.0.0.1:80800", "127.0.0.2:8080",
+                           "evil.example:8080", "127.0.0.1.evil.example:8080", "[::1]:8080", ""}) {
     HttpRequest request{.method = Method::get, .path = "/", .headers = {{"host", host}}};
     EXPECT_EQ(refused(request), 403U) << host;
+  }
+}
+
+TEST(UiAccess, RefusesANameThatABrowserMayTakeForAnotherUsersServerOnTheOtherLoopback) {
+  for (const auto* host : {"localhost:8080", "LOCALHOST:8080", "localhost.:8080"}) {
+    HttpRequest request{.method = Method::get, .path = "/", .headers = {{"host", host}}};
+    EXPECT_EQ(refused(request), 403U) << host;
+    EXPECT_EQ(refused(request, 0), 403U) << host;
   }
 }
 
@@ -57,9 +69,9 @@ TEST(UiAccess, RefusesARequestWithoutAHostOrWithTwo) {
 }
 
 TEST(UiAccess, TakesAnyPortOfTheLoopbackAtASocketThatIsForwardedTo) {
-  HttpRequest request{.method = Method::get, .path = "/", .headers = {{"host", "localhost:1"}}};
+  HttpRequest request{.method = Method::get, .path = "/", .headers = {{"host", "127.0.0.1:1"}}};
   EXPECT_EQ(refused(request, 0), 0U);
-  request.headers = {{"host", "localhost:x"}};
+  request.headers = {{"host", "127.0.0.1:x"}};
   EXPECT_EQ(refused(request, 0), 403U);
 }
 
@@ -269,14 +281,59 @@ constexpr std::string_view table =
     "   3: 0100007F:C351 0100007F:1F90 06 00000000:00000000 03:00000000 00000000     0        0 "
     "0\n";
 
+sockaddr_in end(std::uint16_t number, in_addr_t host = INADDR_LOOPBACK) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(number);
+  address.sin_addr.s_addr = htonl(host);
+  return address;
+}
+
 TEST(UiPeer, IsTheOwnerOfTheSocketAtTheOtherEnd) {
-  EXPECT_THAT(owner_in(table, {.theirs = 50000, .ours = 8080}), Optional(uid_t{1001}));
+  EXPECT_THAT(owner_in(table, {.theirs = end(50000), .ours = end(8080)}), Optional(uid_t{1001}));
+}
+
+TEST(UiPeer, IsOfThisAddressAndNotOfTheSamePortsOfAnother) {
+  constexpr in_addr_t other = INADDR_LOOPBACK + 1;
+  EXPECT_EQ(owner_in(table, {.theirs = end(50000), .ours = end(8080, other)}), std::nullopt);
+  EXPECT_EQ(owner_in(table, {.theirs = end(50000, other), .ours = end(8080)}), std::nullopt);
 }
 
 TEST(UiPeer, IsNobodyWhereItsSocketIsGone) {
-  EXPECT_EQ(owner_in(table, {.theirs = 50001, .ours = 8080}), std::nullopt);
-  EXPECT_EQ(owner_in(table, {.theirs = 50002, .ours = 8080}), std::nullopt);
-  EXPECT_EQ(owner_in("", {.theirs = 50000, .ours = 8080}), std::nullopt);
+  EXPECT_EQ(owner_in(table, {.theirs = end(50001), .ours = end(8080)}), std::nullopt);
+  EXPECT_EQ(owner_in(table, {.theirs = end(50002), .ours = end(8080)}), std::nullopt);
+  EXPECT_EQ(owner_in("", {.theirs = end(50000), .ours = end(8080)}), std::nullopt);
+}
+
+// A connection over that address of the loopback; the peer's end is this process's own.
+struct Connected {
+  explicit Connected(in_addr_t host) {
+    const client::OwnedFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = end(0, host);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    peer = client::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(listener.get(), generic, size), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
+    EXPECT_EQ(::connect(peer.get(), generic, size), 0);
+    ours = client::OwnedFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+  client::OwnedFd peer;
+  client::OwnedFd ours;
+};
+
+TEST(UiPeer, IsWhoHasConnectedOverWhateverAddressOfTheLoopback) {
+  for (const in_addr_t host : {INADDR_LOOPBACK, INADDR_LOOPBACK + 0x10203U}) {
+    const Connected connected(host);
+    EXPECT_THAT(peer_uid(connected.ours.get()), Optional(::geteuid()));
+  }
+}
+
+TEST(UiPeer, IsNobodyOnceItHasClosed) {
+  Connected connected(INADDR_LOOPBACK);
+  connected.peer = client::OwnedFd();
+  EXPECT_EQ(peer_uid(connected.ours.get()), std::nullopt);
 }
 
 }  // namespace

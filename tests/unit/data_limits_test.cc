@@ -21,5 +21,14 @@ TEST(DataLimits, GrowWithTheGreatestMessageOfAnyServer) {
   EXPECT_EQ(data_limits::gateway(config), (1024 + 16 * 100) * mib);
 }
 
+TEST(DataLimits, LeaveOneCallerOfHttpFarFromEndingItForAllWhateverTheGreatestMessage) {
+  Config config;
+  EXPECT_EQ(data_limits::http(config), 2048 * mib);
+  config.servers.resize(1);
+  config.servers[0].lines.to_host = 256 * mib;
+  constexpr std::uint64_t may_wait_for_one = 8 * 256 * mib;
+  EXPECT_EQ(data_limits::http(config), 8 * may_wait_for_one);
+}
+
 }  // namespace
 }  // namespace cellblock::launcher

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <functional>
 
 #include "policy/syscalls/launcher_syscalls.h"
@@ -191,8 +192,15 @@ TEST(LauncherFilter, MakesOnlySocketsOfTheInternetUnixAndRoutes) {
               socket_call("crypto", AF_ALG, SOCK_SEQPACKET, 0, "ENOSYS")});
 }
 
-TEST(LauncherFilter, SetsNoTableOfNetfilterAndEveryOtherOption) {
+TEST(LauncherFilter, SetsNoTableOfNetfilterNoPolicyOfIpsecAndEveryOtherOption) {
   expect_all(launcher_filter(), {option_call("iptables", IPPROTO_IP, 64, "EPERM"),
+                                 option_call("IPsec", IPPROTO_IP, 16, "EPERM"),
+                                 option_call("its other form", IPPROTO_IP, 17, "EPERM"),
+                                 option_call("IPsec of IPv6", IPPROTO_IPV6, 34, "EPERM"),
+                                 option_call("its other form", IPPROTO_IPV6, 35, "EPERM"),
+                                 option_call("services of IPVS", IPPROTO_IP, 1154, "EPERM"),
+                                 option_call("multicast", IPPROTO_IP, 35, "EBADF"),
+                                 option_call("the source", IPPROTO_IP, 15, "EBADF"),
                                  option_call("counters of iptables", IPPROTO_IP, 65, "EPERM"),
                                  option_call("arptables", IPPROTO_IP, 96, "EPERM"),
                                  option_call("ebtables", IPPROTO_IP, 128, "EPERM"),
@@ -277,6 +285,76 @@ TEST(LauncherFilter, KeepsWhatAServersFilterWouldLetThrough) {
   EXPECT_EQ(ending_below(launcher_filter(), *server, trace).how, "exit " + std::to_string(ENOSYS));
   EXPECT_NE(ending_below(launcher_filter({"ptrace"}), *server, trace).how,
             "exit " + std::to_string(ENOSYS));
+}
+
+// --- what a listener can let through -------------------------------------------------------------
+
+/// How a child ends that makes this call under `own` and a newer filter, whose listener has every
+/// call continued.
+std::string answer_continued(const FilterProgram& own, const FilterProgram& newer,
+                             const std::function<long()>& call) {
+  auto sockets = make_seqpacket_pair();
+  if (!sockets) return "no socket pair";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (testing_support::load_filter(own, 0) < 0) ::_exit(testing_support::could_not_load);
+    testing_support::load_heard(newer, sockets->second.get());
+    ::_exit(call() < 0 ? errno : 0);
+  }
+  sockets->second.reset();
+  char byte = 0;
+  auto received = receive_record(sockets->first.get(), byte);
+  if (!received || received->fds.size() != 1) return testing_support::end_of(child);
+  const int listener = received->fds[0].get();
+  pollfd waiting{listener, POLLIN, 0};
+  seccomp_notif asked{};
+  if (::poll(&waiting, 1, -1) == 1 && (waiting.revents & POLLIN) != 0 &&
+      ::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) == 0) {
+    seccomp_notif_resp answer{};
+    answer.id = asked.id;
+    answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+  }
+  return testing_support::end_of(child);
+}
+
+FilterProgram notifying_of(long number) {
+  FilterProgram program;
+  program.instructions = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  return program;
+}
+
+// A limit (docs/decisions/0085): the newer of two notifications wins, so who may install a filter
+// with a listener has what the older refuses without an answer.
+TEST(LauncherFilter, DoesNotHoldBackWhoHasTheCallContinuedByAListenerOfItsOwn) {
+  const auto call = [] { return ::syscall(SYS_userfaultfd, -1L); };
+  EXPECT_EQ(answer_continued(launcher_filter(), notifying_of(SYS_userfaultfd), call),
+            "exit " + std::to_string(EINVAL));
+}
+
+TEST(LauncherFilter, HoldsWhatItAnswersWithAnErrnoAgainstEveryListener) {
+  const auto call = [] { return ::syscall(SYS_setsockopt, -1, IPPROTO_IP, 64, nullptr, 0); };
+  EXPECT_EQ(answer_continued(launcher_filter(), notifying_of(SYS_setsockopt), call),
+            "exit " + std::to_string(EPERM));
+}
+
+TEST(SupervisorFilter, InstallsNoFurtherFilter) {
+  const sock_filter step = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  const sock_fprog program{1, const_cast<sock_filter*>(&step)};
+  expect_all(
+      supervisor_filter(),
+      {{"seccomp",
+        [&program] {
+          return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                           &program);
+        },
+        "ENOSYS"},
+       {"prctl", [&program] { return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program); },
+        "EINVAL"}});
 }
 
 // --- the supervisor ------------------------------------------------------------------------------

@@ -223,6 +223,13 @@ std::string changes_of(const Origin& origin, const InstalledVersion& version, co
                      refused_lines(trial));
 }
 
+Result<void> check_same_bundle(const Origin& origin, const BundleManifest& manifest,
+                               const std::string& bundle) {
+  if (manifest.name == origin.package) return {};
+  return fail(fmt::format("{} is the bundle \"{}\", and the server was added from \"{}\"",
+                          safe_line(bundle), safe_line(manifest.name), safe_line(origin.package)));
+}
+
 // Of the version that is to be installed.
 Result<PackageInstaller> installer_of(const Work& work, const Origin& origin,
                                       const std::string& bundle) {
@@ -231,9 +238,15 @@ Result<PackageInstaller> installer_of(const Work& work, const Origin& origin,
     return installer_for(package_of(origin), {.named = for_any_host(origin.private_addresses)});
   }
   const auto manifest = CELLBLOCK_TRY(manifest_of_archive(bundle));
-  if (manifest.name == origin.package) return bundle_installer(bundle, work.scratch);
-  return fail(fmt::format("{} is the bundle \"{}\", and the server was added from \"{}\"",
-                          safe_line(bundle), safe_line(manifest.name), safe_line(origin.package)));
+  CELLBLOCK_CHECK(check_same_bundle(origin, manifest, bundle));
+  return bundle_installer(bundle, work.scratch);
+}
+
+// Another program unpacked it, later than it was read, and perhaps took another manifest from it.
+Result<void> check_unpacked(const Origin& origin, const std::string& directory,
+                            const std::string& bundle) {
+  if (bundle.empty()) return {};
+  return check_same_bundle(origin, CELLBLOCK_TRY(manifest_in(directory)), bundle);
 }
 
 // Why there is no other version to install; empty: there may be one.
@@ -272,6 +285,7 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
     return UpdateOutcome{fmt::format("{} is {}", origin.version,
                                      options.bundle.empty() ? "the newest" : "installed already")};
   }
+  CELLBLOCK_CHECK(check_unpacked(origin, version->directory(), options.bundle));
   auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
   if (!options.bundle.empty()) change.origin.command = {options.bundle};
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));

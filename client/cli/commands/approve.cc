@@ -346,10 +346,6 @@ Exit decide_on_definition(const Context& context, const ApproveRequest& request)
                               "is not denied: it stays withheld until it is allowed",
                               request.id));
   }
-  const auto mistake = request.digest.empty() ? std::string() : digest_mistake(request.digest);
-  if (!mistake.empty()) {
-    return explain(context, {.code = client::ErrorCode::invalid_argument, .text = mistake});
-  }
   return accept_pins(context, pins);
 }
 
@@ -407,6 +403,10 @@ std::string approve_mistake(const Words& words) {
       words.has(for_user) &&
       (!words.has(call_id) || call_name(words.text(call_id)) || call_number(words.text(call_id)));
   if (is_idle) return "--for: goes with SERVER/NAME";
+  // An empty one is of a script's variable that is not set, and not of whatever is there now.
+  const auto mistake =
+      words.has(call_digest) ? digest_mistake(words.text(call_digest)) : std::string();
+  if (!mistake.empty()) return "--digest: " + mistake;
   const bool is_next = words.has(decision_word) && words.text(decision_word) == "next";
   return words.has(within_option) && !is_next ? "--within: goes with next" : "";
 }

@@ -15,10 +15,11 @@ std::string browser_mistake(const std::string& user) {
 
 }  // namespace
 
-constinit const Option ui_port{.name = "--port",
-                               .what = "of 127.0.0.1; without it one that is free",
-                               .placeholder = "PORT",
-                               .range = {1, 65535}};
+constinit const Option ui_port{
+    .name = "--port",
+    .what = "of 127.0.0.1; without it a free one of a random loopback address",
+    .placeholder = "PORT",
+    .range = {1, 65535}};
 constinit const Option ui_socket{
     .name = "--listen",
     .what = "a Unix socket in place of a port, as for ssh -L; nothing may be there yet",

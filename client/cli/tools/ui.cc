@@ -40,8 +40,8 @@ std::vector<uid_t> browsers_of(const Words& words) {
 
 Result<ui::Listener> listener_of(const Words& words) {
   if (words.has(ui_socket)) return ui::listen_at(words.text(ui_socket));
-  return ui::listen_on_port(words.has(ui_port) ? static_cast<std::uint16_t>(words.number(ui_port))
-                                               : 0);
+  if (!words.has(ui_port)) return ui::listen_at_random_address();
+  return ui::listen_on_port(static_cast<std::uint16_t>(words.number(ui_port)));
 }
 
 Result<ui::PageServer> page_server(const Context& context, const Words& words) {
@@ -55,9 +55,9 @@ Result<ui::PageServer> page_server(const Context& context, const Words& words) {
 
 // Behind '#', so that no browser sends the token to anybody, nor in a Referer.
 std::string address_of(const ui::PageServer& server) {
-  const auto port =
-      server.listener.port == 0 ? std::string("PORT") : std::to_string(server.listener.port);
-  return fmt::format("http://127.0.0.1:{}/#login={}", port, server.secrets.token);
+  const auto& [host, number] = server.listener.address;
+  const auto port = number == 0 ? std::string("PORT") : std::to_string(number);
+  return fmt::format("http://{}:{}/#login={}", host, port, server.secrets.token);
 }
 
 void print_address(const Context& context, const std::string& address) {
@@ -89,7 +89,7 @@ Exit run_ui(const Context& context, const Words& words) {
   if (!server) return cannot(context, server.error().text);
   const auto address = address_of(*server);
   print_address(context, address);
-  const bool opens = !words.has(ui_no_open) && server->listener.port != 0 && has_screen();
+  const bool opens = !words.has(ui_no_open) && server->listener.address.port != 0 && has_screen();
   if (opens) open_browser(address);
   ui::serve_page(*server, interruption);
   if (words.has(ui_socket)) static_cast<void>(::unlink(words.text(ui_socket).c_str()));

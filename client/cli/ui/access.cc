@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -16,18 +15,18 @@ bool is_port(std::string_view text) {
          std::ranges::all_of(text, [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 
-bool is_own_host(std::string_view host, std::uint16_t port) {
-  constexpr std::array<std::string_view, 2> names{"127.0.0.1:", "localhost:"};
-  return std::ranges::any_of(names, [&](std::string_view name) {
-    if (!host.starts_with(name)) return false;
-    const auto rest = host.substr(name.size());
-    return port == 0 ? is_port(rest) : rest == std::to_string(port);
-  });
+// Not "localhost": a browser takes it for ::1 as well, where another user can listen on the same
+// port, and whose page would then be of the same origin as this one.
+bool is_own_host(std::string_view host, const PageAddress& own) {
+  const std::string name = own.host + ":";
+  if (!host.starts_with(name)) return false;
+  const auto rest = host.substr(name.size());
+  return own.port == 0 ? is_port(rest) : rest == std::to_string(own.port);
 }
 
-bool has_own_host(const HttpRequest& request, std::uint16_t port) {
+bool has_own_host(const HttpRequest& request, const PageAddress& own) {
   const auto host = request.header("host");
-  return host && is_own_host(*host, port);
+  return host && is_own_host(*host, own);
 }
 
 bool is_there(const HttpRequest& request, std::string_view name) {
@@ -57,9 +56,9 @@ HttpReply refusal(unsigned status, std::string_view why) {
   return {.status = status, .body = nlohmann::json{{"refused", why}}.dump()};
 }
 
-std::optional<HttpReply> refuse_stranger(const HttpRequest& request, std::uint16_t port) {
+std::optional<HttpReply> refuse_stranger(const HttpRequest& request, const PageAddress& own) {
   if (request.method == Method::other) return refusal(405, "only GET and POST are answered");
-  if (!has_own_host(request, port)) {
+  if (!has_own_host(request, own)) {
     return refusal(403, "the Host header names another server: open the address as it was printed");
   }
   if (is_of_page(request)) return std::nullopt;

@@ -10,8 +10,13 @@
 /// page of the same browser learns nothing, whatever name leads it here (DNS rebinding).
 namespace cellblock::cli::ui {
 
-/// Port 0: of a Unix socket, to which any port of the reader's loopback may be forwarded.
-std::optional<HttpReply> refuse_stranger(const HttpRequest& request, std::uint16_t port);
+/// What the browser calls this server.
+struct PageAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: of a Unix socket, to which any port of `host` may be forwarded
+};
+
+std::optional<HttpReply> refuse_stranger(const HttpRequest& request, const PageAddress& own);
 
 /// The status and one sentence, as JSON.
 HttpReply refusal(unsigned status, std::string_view why);

@@ -1,5 +1,6 @@
 #include "client/cli/ui/page_server.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -23,7 +25,6 @@
 #include <thread>
 #include <utility>
 
-#include "client/cli/ui/access.h"
 #include "client/cli/ui/command_run.h"
 #include "client/cli/ui/daemon_watch.h"
 #include "client/cli/ui/page_files.h"
@@ -43,6 +44,11 @@ constexpr Milliseconds event_beat{10'000};
 constexpr int backlog = 64;
 
 std::string system_error(int error) { return std::generic_category().message(error); }
+
+std::string dotted_text(const in_addr& host) {
+  std::array<char, INET_ADDRSTRLEN> text{};
+  return ::inet_ntop(AF_INET, &host, text.data(), text.size());
+}
 
 // ---- what all connections share ----
 
@@ -149,7 +155,7 @@ struct Overloaded : Functions... {
 };
 
 void Connection::answer(const HttpRequest& request) {
-  if (const auto refused = refuse_stranger(request, shared_.server().listener.port)) {
+  if (const auto refused = refuse_stranger(request, shared_.server().listener.address)) {
     return reply(*refused);
   }
   const auto route = route_of(request);
@@ -261,12 +267,14 @@ class Connections {
 
 }  // namespace
 
-Result<Listener> listen_on_port(std::uint16_t port) {
+namespace {
+
+Result<Listener> listen_on(in_addr_t host, std::uint16_t port) {
   client::OwnedFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(host);
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   const int reuse = 1;
@@ -274,10 +282,26 @@ Result<Listener> listen_on_port(std::uint16_t port) {
       ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
       ::bind(socket.get(), generic, size) != 0 || ::listen(socket.get(), backlog) != 0 ||
       ::getsockname(socket.get(), generic, &size) != 0) {
-    return fail(fmt::format("cannot listen on 127.0.0.1:{}: {}; another port is given with --port",
-                            port, system_error(errno)));
+    return fail(fmt::format("cannot listen on {}:{}: {}; another port is given with --port",
+                            dotted_text(address.sin_addr), port, system_error(errno)));
   }
-  return Listener{std::move(socket), ntohs(address.sin_port)};
+  return Listener{std::move(socket),
+                  {.host = dotted_text(address.sin_addr), .port = ntohs(address.sin_port)}};
+}
+
+}  // namespace
+
+Result<Listener> listen_on_port(std::uint16_t port) { return listen_on(INADDR_LOOPBACK, port); }
+
+Result<Listener> listen_at_random_address() {
+  std::array<std::uint8_t, 3> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return fail("the kernel gives no random numbers");
+  }
+  constexpr std::uint8_t hosts = 254;  // neither 0 nor 255: some take these for networks
+  in_addr_t host = IN_LOOPBACKNET;
+  for (const std::uint8_t byte : bytes) host = host << CHAR_BIT | (byte % hosts + 1U);
+  return listen_on(host, 0);
 }
 
 Result<Listener> listen_at(const std::string& path) {
@@ -304,7 +328,7 @@ Result<Listener> listen_at(const std::string& path) {
                                 ? "something is there already; remove it, or choose another path"
                                 : system_error(why)));
   }
-  return Listener{std::move(socket), 0};
+  return Listener{std::move(socket), {}};
 }
 
 Result<LoginSecrets> random_secrets() {

@@ -8,6 +8,7 @@
 
 #include "client/cli/common/context.h"
 #include "client/cli/common/prompt.h"
+#include "client/cli/ui/access.h"
 #include "client/cli/ui/login.h"
 #include "client/connection/fd.h"
 #include "policy/base/result.h"
@@ -18,11 +19,14 @@ namespace cellblock::cli::ui {
 /// Where it listens.
 struct Listener {
   client::OwnedFd socket;
-  std::uint16_t port = 0;  ///< 0: a Unix socket
+  PageAddress address;
 };
 
-/// On 127.0.0.1; port 0: one that is free.
+/// On 127.0.0.1.
 Result<Listener> listen_on_port(std::uint16_t port);
+/// At an address of the loopback that no browser knows, on a port that is free: nothing that
+/// another server has left in the browser for its address (cookies, workers) meets this page.
+Result<Listener> listen_at_random_address();
 /// At a path that is not there yet, for its user alone.
 Result<Listener> listen_at(const std::string& path);
 

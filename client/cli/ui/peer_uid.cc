@@ -3,13 +3,19 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +38,8 @@ std::vector<std::string_view> columns_of(std::string_view line) {
 }
 
 // As the kernel writes it: the address as a number of this machine's byte order.
-std::string end_text(std::uint16_t port) {
-  return fmt::format("{:08X}:{:04X}", htonl(INADDR_LOOPBACK), port);
+std::string end_text(const sockaddr_in& end) {
+  return fmt::format("{:08X}:{:04X}", end.sin_addr.s_addr, ntohs(end.sin_port));
 }
 
 std::optional<uid_t> uid_in(std::string_view digits) {
@@ -56,10 +62,65 @@ std::string tcp_table() {
   return {};
 }
 
-std::optional<std::uint16_t> loopback_port(const sockaddr_in& address) {
-  const bool is_loopback =
-      address.sin_family == AF_INET && address.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
-  return is_loopback ? std::optional(ntohs(address.sin_port)) : std::nullopt;
+// ---- asked for by itself ----
+
+struct DiagQuestion {
+  nlmsghdr header;
+  inet_diag_req_v2 about;
+};
+
+DiagQuestion diag_question(const LoopbackPair& pair) {
+  DiagQuestion question{};
+  question.header.nlmsg_len = sizeof question;
+  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.about.sdiag_family = AF_INET;
+  question.about.sdiag_protocol = IPPROTO_TCP;
+  auto& id = question.about.id;
+  id.idiag_src[0] = pair.theirs.sin_addr.s_addr;
+  id.idiag_sport = pair.theirs.sin_port;
+  id.idiag_dst[0] = pair.ours.sin_addr.s_addr;
+  id.idiag_dport = pair.ours.sin_port;
+  std::ranges::fill(id.idiag_cookie, INET_DIAG_NOCOOKIE);
+  return question;
+}
+
+std::optional<inet_diag_msg> diag_answer(std::span<const char> bytes) {
+  nlmsghdr header{};
+  inet_diag_msg answer{};
+  if (bytes.size() < NLMSG_HDRLEN + sizeof answer) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  std::memcpy(&answer, bytes.data() + NLMSG_HDRLEN, sizeof answer);
+  return answer;
+}
+
+// The peer's end of this connection. nullopt: the kernel has none, or no answer to such questions.
+std::optional<inet_diag_msg> asked_about(const LoopbackPair& pair) {
+  const client::OwnedFd kernel(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  const DiagQuestion question = diag_question(pair);
+  if (!kernel.valid() || ::send(kernel.get(), &question, sizeof question, 0) < 0) {
+    return std::nullopt;
+  }
+  std::array<char, 4096> bytes{};
+  const auto count = ::recv(kernel.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count <= 0) return std::nullopt;
+  return diag_answer(std::span(bytes).first(static_cast<std::size_t>(count)));
+}
+
+// The table has the sockets of all users, who could make it so long that it keeps the page's own
+// user out: it is read only where the kernel does not even know our end.
+std::optional<uid_t> owner_of(const LoopbackPair& pair) {
+  if (const auto peer = asked_about(pair)) {
+    return peer->idiag_state == TCP_ESTABLISHED ? std::optional(peer->idiag_uid) : std::nullopt;
+  }
+  if (asked_about({.theirs = pair.ours, .ours = pair.theirs})) return std::nullopt;
+  return owner_in(tcp_table(), pair);
+}
+
+bool is_loopback(const sockaddr_in& end) {
+  return end.sin_family == AF_INET &&
+         ntohl(end.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
 std::optional<uid_t> tcp_peer_uid(int socket) {
@@ -71,10 +132,8 @@ std::optional<uid_t> tcp_peer_uid(int socket) {
       ::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &ours_size) != 0) {
     return std::nullopt;
   }
-  const auto their_port = loopback_port(theirs);
-  const auto our_port = loopback_port(ours);
-  if (!their_port || !our_port) return std::nullopt;
-  return owner_in(tcp_table(), {.theirs = *their_port, .ours = *our_port});
+  if (!is_loopback(theirs) || !is_loopback(ours)) return std::nullopt;
+  return owner_of({.theirs = theirs, .ours = ours});
 }
 
 }  // namespace

@@ -263,7 +263,10 @@ PreparedResult<void> prepare_programs(const Materials& from, const OwnPrograms& 
   made.audit_writer = CELLBLOCK_TRY(
       prepare_own(audit_writer_blueprint, from, programs.audit_writer, audit_template));
   if (from.config.http) {
-    made.http = CELLBLOCK_TRY(prepare_own(http_blueprint, from, programs.http, http_template));
+    const auto make_http = [&from](Fd program) {
+      return http_blueprint(std::move(program), data_limits::http(from.config));
+    };
+    made.http = CELLBLOCK_TRY(prepare_own(make_http, from, programs.http, http_template));
   }
   if (from.config.metrics) {
     made.metrics =

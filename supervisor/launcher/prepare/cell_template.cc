@@ -241,10 +241,10 @@ Result<CellTemplate> audit_writer_blueprint(Fd program) {
                      data_limits::audit_writer);
 }
 
-Result<CellTemplate> http_blueprint(Fd program) {
+Result<CellTemplate> http_blueprint(Fd program, std::uint64_t data_limit) {
   constexpr std::uint64_t connections_and_sessions = 16'384;
   FilterProgram filter = CELLBLOCK_TRY(compile_filter(InternalProfile::http));
-  return own_program("cellblock-http", std::move(program), std::move(filter), data_limits::http,
+  return own_program("cellblock-http", std::move(program), std::move(filter), data_limit,
                      connections_and_sessions);
 }
 

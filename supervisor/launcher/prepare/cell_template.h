@@ -67,7 +67,7 @@ void keep_modules_apart(CellTemplate& blueprint, const Server& server, const Fd&
 /// `data_limit`: RLIMIT_DATA, in bytes (data_limits.h).
 Result<CellTemplate> gateway_blueprint(Fd program, std::uint64_t data_limit);
 Result<CellTemplate> audit_writer_blueprint(Fd program);
-Result<CellTemplate> http_blueprint(Fd program);
+Result<CellTemplate> http_blueprint(Fd program, std::uint64_t data_limit);
 /// May do what cellblock-http may: accept, read and write.
 Result<CellTemplate> metrics_blueprint(Fd program);
 /// In the host's network: it dials for a server that has none of its own.

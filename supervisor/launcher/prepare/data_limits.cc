@@ -20,6 +20,13 @@ std::uint64_t greatest_line(const Config& config) {
 
 }  // namespace
 
+std::uint64_t http(const Config& config) {
+  constexpr std::uint64_t usual = 2048 * mebibyte;
+  constexpr std::uint64_t messages_of_a_caller = 8;
+  constexpr std::uint64_t callers = 8;
+  return std::max(usual, callers * messages_of_a_caller * greatest_line(config));
+}
+
 std::uint64_t gateway(const Config& config) {
   return base + config.results.bytes_per_user + messages * greatest_line(config);
 }

@@ -14,11 +14,14 @@ inline constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t audit_writer = 256 * mebibyte;
 inline constexpr std::uint64_t egress = 512 * mebibyte;
 inline constexpr std::uint64_t metrics = 512 * mebibyte;  ///< 16 scrapers, each 16 MiB unread
-inline constexpr std::uint64_t http = 2048 * mebibyte;    ///< 64 MiB of bodies, queues of hosts
 
 /// 1 GiB (of which lines that have not ended and answers that are not read take 256 MiB), the
 /// results that a user's sessions keep, and 16 messages of the greatest length: each stands there
 /// as it came, parsed, and as it is sent on.
 std::uint64_t gateway(const Config& config);
+
+/// 2 GiB, or more where messages may be long: eight times the longest one wait for a caller that
+/// takes nothing, and all callers share this program.
+std::uint64_t http(const Config& config);
 
 }  // namespace cellblock::launcher::data_limits

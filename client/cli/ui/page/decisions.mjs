@@ -1,11 +1,26 @@
 // Calls that wait for an approval, and definitions that are withheld.
 
-import { block, button, byId, doing, element, escapedJson, facts, fill, say, visible } from './parts.mjs';
+import { block, button, byId, doing, element, escapedJson, facts, fill, say, visible, visibleText } from './parts.mjs';
 import { change, read } from './server.mjs';
 
 const calls = new Map(); // by id: what is shown of it
 const decidesText = { all: '', others: 'About your own calls another administrator decides.', none: 'Only root and the users of daemon.admins decide about calls; you see what is withheld from you.' };
 let withheldNow = '';
+
+// ---- clicks that meet what they are meant for ----
+
+// Whoever makes calls decides when one of them comes or goes, and so what is below the pointer of a person who is
+// about to click. After each change nothing can be decided for as long as a person needs to see it.
+const settling = 1000;
+let settled; // a timer
+
+function decisions() { return [...document.querySelectorAll('#calls button, #withheld button')]; }
+
+function hold() {
+  clearTimeout(settled);
+  for (const one of decisions()) one.disabled = true;
+  settled = setTimeout(() => decisions().forEach((one) => { one.disabled = false; }), settling);
+}
 
 // ---- calls ----
 
@@ -32,7 +47,10 @@ class Call {
   // All that the server will get; only what was shown whole can be allowed.
   async #load() {
     const { json, why } = await read('/api/call', { id: this.id }).catch((failure) => ({ why: failure.message }));
-    if (!json || json.error) return fill(this.body, element('p', { class: 'failure' }, visible(why)));
+    if (!json || json.error) {
+      fill(this.body, element('p', { class: 'failure' }, visible(why)));
+      return hold();
+    }
     fill(this.body, facts([['Call', json.method], ['User', this.user], ['Rule that asks', json.rule], ['Session', `${json.session}, cell ${json.cell}`],
       ['Asked for', json.times > 1 ? `${json.times} times` : undefined], ['Digest', element('code', {}, json.digest)]]),
     element('h4', {}, 'What the server will get'), block(escapedJson(json.params), { class: 'params' }),
@@ -41,7 +59,8 @@ class Call {
       const done = await change('/api/decide', { id: this.id, word, digest: json.digest });
       say(done.ok ? `${word === 'allow' ? 'Allowed once' : 'Denied'}: ${json.name} of ${json.server}.` : `It was not decided: ${done.why}`);
     });
-    fill(this.buttons, button('Allow once', decide('allow'), 'allow', `Allow ${json.name} once`), button('Deny', decide('deny'), 'deny', `Deny ${json.name}`));
+    fill(this.buttons, button('Allow once', decide('allow'), 'allow', visibleText(`Allow ${json.name} once`)), button('Deny', decide('deny'), 'deny', visibleText(`Deny ${json.name}`)));
+    hold();
   }
 }
 
@@ -49,7 +68,7 @@ setInterval(() => calls.forEach((call) => call.tick()), 1000);
 
 function notifyOf(call) {
   if (!document.hidden || globalThis.Notification?.permission !== 'granted') return;
-  const told = new Notification('A call waits for your decision', { body: `${call.server}: ${call.name}`, tag: call.id });
+  const told = new Notification('A call waits for your decision', { body: visibleText(`${call.server}: ${call.name}`), tag: call.id });
   told.addEventListener('click', () => {
     window.focus();
     location.hash = '#decisions';
@@ -71,8 +90,13 @@ function showCalls(waiting) {
     calls.get(id).element.remove();
     calls.delete(id);
   }
+  if (gone.size > 0) hold();
   const there = byId('calls');
-  for (const { element: card } of calls.values()) if (!card.isConnected) there.append(card);
+  for (const { element: card } of calls.values()) {
+    if (card.isConnected) continue;
+    there.append(card);
+    hold();
+  }
   there.querySelector('.none')?.remove();
   if (calls.size === 0) there.append(element('p', { class: 'none faint' }, 'No call waits.'));
 }
@@ -94,8 +118,8 @@ function withheldCard(server, uid, user, one) {
     const { ok, why } = await change('/api/accept', { server, name: one.name, digest: one.digest, uid });
     say(ok ? `Accepted: ${one.name} of ${server}.` : `It was not accepted: ${why}`);
     withheldNow = '';
-  }), 'allow', `Accept ${one.name}`);
-  return element('article', { class: 'card', 'aria-label': `${server}/${one.name}` },
+  }), 'allow', visibleText(`Accept ${one.name}`));
+  return element('article', { class: 'card', 'aria-label': visibleText(`${server}/${one.name}`) },
     element('div', { class: 'head' }, element('h3', {}, visible(`${server}: ${one.kind} ${one.name}`)), user && element('span', { class: 'faint' }, `for ${user}`), element('div', { class: 'actions' }, one.digest && accept)),
     element('p', {}, visible(one.text)),
     element('div', { class: 'beside' }, side('What was accepted', was, is, 'removed'), side('What is shown now', is, was, 'added')));
@@ -121,6 +145,7 @@ async function showWithheld(news) {
     cards.push(...definitions.filter(({ state }) => state === 'withheld').map((one) => withheldCard(name, uid, user, one)));
   }
   fill(byId('withheld'), cards.length > 0 ? cards : element('p', { class: 'faint' }, 'Nothing is withheld.'));
+  hold();
 }
 
 export function showDecisions(news) {

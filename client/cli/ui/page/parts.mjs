@@ -37,6 +37,9 @@ export function visible(text, isBlock = false) {
   return element('bdi', {}, ...parts, plain);
 }
 
+// The same where there are no elements: in notifications, and in what is read aloud.
+export const visibleText = (text) => Array.from(String(text ?? ''), (letter) => (isHidden(letter) ? code(letter) : letter)).join('');
+
 export const block = (text, more = {}) => element('pre', { tabIndex: 0, ...more }, visible(text, true));
 
 // JSON as it was written, in lines, nothing of it reordered or left out; whatever is not ASCII is an escape.
