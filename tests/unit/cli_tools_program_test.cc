@@ -80,7 +80,7 @@ struct Attempt {
 const std::map<cli::Tool, std::vector<Attempt>> attempts{
     {cli::Tool::add, {{{"add", "x", "--", "true"}, 1, "nobody can be asked"}}},
     {cli::Tool::added_list, {{{"servers"}, 0, "no server was added"}}},
-    {cli::Tool::added_removal, {{{"remove", "x"}, 1, "nobody can be asked"}}},
+    {cli::Tool::added_removal, {{{"remove", "x"}, 1, "was not added"}}},
     {cli::Tool::added_update, {{{"update"}, 1, "nobody can be asked"}}},
     {cli::Tool::audit_verify,
      {{{"audit", "verify", "--log", "/nonexistent/log"}, 1, "/nonexistent"}}},
