@@ -87,6 +87,16 @@ constexpr auto members_by_place = [] {
   return members;
 }();
 
+// Else one would be looked for in an object that is not its own.
+static_assert([] {
+  for (std::size_t place = 0; place < members_by_place.size(); ++place) {
+    for (const KnownMember& member : members_by_place[place]) {
+      if (static_cast<std::size_t>(member.place) != place) return false;
+    }
+  }
+  return true;
+}());
+
 // Null: of no interest.
 const KnownMember* find_member(MessageWalk::Place place, std::string_view key) {
   for (const KnownMember& member : members_by_place.at(static_cast<std::size_t>(place))) {

@@ -21,9 +21,8 @@ constexpr std::string_view kernel_internal_calls[] = {"bpf",
                                                       "io_uring_setup",
                                                       "io_uring_enter",
                                                       "io_uring_register"};
-constexpr RefusedCalls kernel_internals = {"kernel kernel_internals",
-                                           "programs or watches the kernel itself", ENOSYS,
-                                           kernel_internal_calls};
+constexpr RefusedCalls kernel_internals = {
+    "kernel internals", "programs or watches the kernel itself", ENOSYS, kernel_internal_calls};
 
 constexpr std::string_view whole_machine_calls[] = {
     "reboot",        "kexec_load",    "kexec_file_load", "init_module",   "finit_module",

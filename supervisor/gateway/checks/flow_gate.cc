@@ -22,9 +22,9 @@ Failure refused_flow(const std::string& why, const Server& server) {
                                   fmt::format("{} ({})", why, FlowGate::rule_name), server.name);
   failure.advice = fmt::format(
       "other arguments do not help; ask your user, who can begin a new context (a host that starts "
-      "`cellblock connect --label context=NAME`, or a session {} minutes after the last one of "
-      "this "
-      "context has ended), or an administrator, whose keys are trifecta in [flows] and the lists "
+      "`cellblock connect --label context=NAME`, or a session {} minutes after the last "
+      "one of this context has ended), or an administrator, whose keys are trifecta in [flows] and "
+      "the lists "
       "of [server.{}.flows]",
       FlowContexts::lingers.count(), server.name);
   return failure;
