@@ -25,7 +25,9 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
       : connection_(std::move(options)), descriptor_(executor), timer_(executor) {
     ErrorOfAsio ignored;  // without one there is no connection either
     if (connection_.descriptor() < 0) return;
-    static_cast<void>(descriptor_.assign(connection_.descriptor(), ignored));
+    // Gives an error_code with Asio's deprecated names, nothing without: both are to be ignored.
+    static_cast<void>(  // NOLINT(readability-redundant-casting)
+        descriptor_.assign(connection_.descriptor(), ignored));
   }
   SessionLoop(const SessionLoop&) = delete;
   SessionLoop& operator=(const SessionLoop&) = delete;
@@ -89,7 +91,9 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
   void arm() {
     if (!connection_.is_active()) {
       ErrorOfAsio ignored;
-      if (is_waiting_) static_cast<void>(descriptor_.cancel(ignored));
+      if (is_waiting_) {
+        static_cast<void>(descriptor_.cancel(ignored));  // NOLINT(readability-redundant-casting)
+      }
     } else if (!is_waiting_ && descriptor_.is_open()) {
       is_waiting_ = true;
       descriptor_.async_wait(descriptor_.wait_read, Wait(weak_from_this()));
