@@ -29,7 +29,7 @@ class ChainedLog {
                                  wire::Durability durability);
 
   /// One line, kept until write().
-  Result<void> add(std::string_view fields);
+  void add(std::string_view fields);
   /// All that was added, in one call. Then it is in the log whole.
   Result<void> write();
   std::uint64_t bytes() const { return bytes_; }
