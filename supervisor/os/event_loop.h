@@ -33,9 +33,9 @@ class EventLoop {
   SysResult<void> turn();
   void stop() { stopped_ = true; }
 
-  /// `then` runs once no descriptor has been ready for so long, and next after one has been again.
-  /// Timers do not count.
-  void when_idle(Milliseconds time, std::function<void()> then);
+  /// `then` runs once no descriptor has been ready for `time`, at the latest `at_latest` after the
+  /// first that has been; and next after one has been again. Timers do not count.
+  void when_idle(Milliseconds time, Milliseconds at_latest, std::function<void()> then);
 
   /// When this turn began.
   Time now() const { return now_; }
@@ -51,6 +51,7 @@ class EventLoop {
   void expire();
   void run_deferred();
   std::optional<Time> next_due() const;
+  void was_busy();
   void look_whether_idle();
 
   Fd epoll_;
@@ -63,6 +64,8 @@ class EventLoop {
   std::multimap<Time, class Timer*> timers_;
   std::vector<std::function<void()>> deferred_;
   Milliseconds idle_time_{};
+  Milliseconds longest_busy_{};
+  Time busy_since_{};
   std::function<void()> on_idle_;
   std::optional<Time> idle_at_;  ///< no value: nothing has been ready since it was told
 };
