@@ -36,7 +36,7 @@ struct Stamp {
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp);
 
-/// As the lines have it. Of a sound record.
+/// The name in the lines. The record must be sound.
 std::string_view name_of(wire::AuditKind kind);
 std::string_view name_of(wire::AuditOutcome outcome);
 /// Empty: none.

@@ -57,8 +57,8 @@ class EventLoop {
   Fd epoll_;
   Time now_ = std::chrono::steady_clock::now();
   bool stopped_ = false;
-  // By number, not by pointer: an event of this turn may be about a descriptor that an earlier one
-  // of the same turn has closed.
+  // Keyed by number, not by pointer: an event of this turn may be about a descriptor that an
+  // earlier event of the same turn has closed.
   std::unordered_map<std::uint64_t, class Watch*> watches_;
   std::uint64_t next_watch_ = 1;
   std::multimap<Time, class Timer*> timers_;

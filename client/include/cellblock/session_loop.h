@@ -49,7 +49,7 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
     }
   }
 
-  /// Its session has gone: nothing is begun on it any more.
+  /// The session has been destroyed: no operation is begun any more.
   bool is_released() const { return is_released_; }
 
   /// Ends the connection; completions run all the same.
@@ -161,7 +161,7 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
     }
   }
 
-  /// One completion that throws leaves the rest for the next time.
+  /// A completion that throws leaves the others for the next call.
   static void finish(std::shared_ptr<SessionLoop> loop) {
     if (!loop->connection_.is_active()) return;
     const auto executor = loop->timer_.get_executor();
