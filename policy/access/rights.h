@@ -12,17 +12,16 @@
 #include "policy/config/access_rule.h"
 #include "policy/config/config.h"
 
-/// What one person may do with one server: the one function that calls, lists and reports ask.
+/// What one user may do with one server: the one function that calls, lists and reports ask.
 ///
-/// Nothing is given but by a rule. Of all rules that bind the person and are about the request, the
-/// strictest decides, in whatever order they stand: deny, then ask, then allow. A session that has
-/// taken a role has what that role's rules give, and of that nothing which the person would not
-/// have without it.
+/// Only rules give rights. Of all rules that bind the user and match the request, the strictest
+/// decides, in any order: deny, then ask, then allow. A session that has taken a role has that
+/// role's rights, except those that the user would not have without it.
 namespace cellblock {
 
-// Who asks.
+// The asking user.
 
-/// As the kernel says.
+/// From the kernel.
 struct Identified {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -36,7 +35,7 @@ struct Subject {
   RoleSet narrowed = 0;  ///< to the one that was taken; 0: none was
 };
 
-/// Of no more than max_roles, which a checked configuration has.
+/// Roles beyond max_roles are ignored; a checked configuration has none.
 Subject subject_of(std::span<const Role> roles, const Identified& who);
 
 /// The same person, with nothing but that role; nullopt: there is none of that name, or it is not
@@ -58,7 +57,7 @@ struct AccessRequest {
   AccessKind kind = AccessKind::tool;
   std::string_view name;
   const Arguments* arguments = nullptr;  ///< null: there are none that could be read
-  /// Of the tool's schema, for rules that take; null: not known.
+  /// Defaults of the tool's schema, for rules that restrict; null: not known.
   const Arguments* defaults = nullptr;
 };
 
@@ -73,12 +72,12 @@ struct AccessVerdict {
 /// For logs: "default", "rule[2]", and of the short form "allow.tools".
 std::string_view name_of(const AccessVerdict& verdict, AccessKind kind);
 
-/// Whether the rule is about this tool at all, whomever it binds and whatever the arguments.
+/// Whether the rule matches this tool, for some user and some arguments.
 bool concerns_tool(const Rule& rule, std::string_view tool);
 
 class Rights {
  public:
-  /// Nobody's.
+  /// No rights.
   Rights() = default;
   /// Keeps pointers to the rules.
   Rights(std::span<const Rule> rules, const Subject& subject);
@@ -89,7 +88,7 @@ class Rights {
   bool shows(AccessKind kind, std::string_view name) const;
   /// shows() is true of every name.
   bool shows_all(AccessKind kind) const;
-  /// shows() is true of no name, whatever is denied besides.
+  /// shows() is false for every name, even without deny rules.
   bool shows_none(AccessKind kind) const;
   /// Every name of the kind is allowed, whatever the arguments.
   bool allows_all(AccessKind kind) const;
@@ -108,12 +107,12 @@ class Rights {
   Rules taking_;
 };
 
-/// Those that this person may use. Of a configuration with more than max_servers, which no check
-/// passes, those beyond are in no set.
+/// The servers that this user may use. Servers beyond max_servers are in no set; a checked
+/// configuration has none.
 ServerSet servers_for(const Config& config, const Subject& subject);
 
-/// By index in HttpListen::tokens: those whose user no server allows. With --user there are none:
-/// what its one user may use is said by each server.
+/// Indices in HttpListen::tokens of tokens whose user may use no server. Empty with --user: there
+/// each server's rules decide for the one user.
 std::set<std::uint32_t> idle_tokens(const Config& config);
 
 }  // namespace cellblock

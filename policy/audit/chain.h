@@ -41,7 +41,7 @@ Sha256 chained(const Sha256& former, std::string_view body);
 /// The next line, with its newline; `at` moves on to it. `fields` begins with a comma, or is empty.
 std::string seal(std::string_view fields, ChainPoint& at);
 
-/// Where a file of the log ends.
+/// The end of one file of the log.
 struct LogEnd {
   /// The last whole line, its newline perhaps missing; nothing: there is none.
   std::optional<ChainPoint> last;
