@@ -212,6 +212,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     assert.match(shown, /<img src=x onerror/, 'markup is text');
     assert.match(shown, /\\u202egnp/, 'a character that reorders text is its number');
     assert.equal(await tab.$('#calls img'), null);
+    await tab.waitForSelector('#calls button.allow:not(:disabled)', { timeout: 60_000 });
     await picture('decisions');
     await click('#calls button.allow:not(:disabled)');
     assert.equal((await answer).content[0].text, hostile);
@@ -298,7 +299,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await click('a[href="#audit"]');
     assert.equal(await tab.$eval('input[name="since"]', ({ value }) => value), '24h', 'a day, unless more is asked for');
     await shows('allowed by ', '#audit-lines');
-    await shows('All times are UTC', 'header');
+    await shows('times are UTC', '#whose');
     assert.match(await textOf('#audit-lines tbody td'), /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
     if (isRoot) await shows('allowed by root (uid 0)', '#audit-lines');
     await tab.type('input[name="server"]', 'asking');

@@ -38,7 +38,7 @@ function hear(news) {
   last = news;
   learnNames(news);
   showTrouble(news.error ? [news.error.message, news.error.advice].filter(Boolean).join('. ') : '');
-  byId('whose').textContent = `${news.user}${news.status?.version ? `, cellblock ${news.status.version}` : ''}${news.status?.mode ? `, ${news.status.mode} mode` : ''}`;
+  byId('whose').textContent = `${news.user}${news.status?.version ? `, cellblock ${news.status.version}` : ''}${news.status?.mode ? `, ${news.status.mode} mode` : ''}; times are UTC`;
   showServices(news);
   showDecisions(news);
   if (wasUnknown && view() === 'learn') showLearn(news);
