@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/bench/faces/faces.h"
 
@@ -26,32 +27,31 @@ class CoroutineFace : public Face {
  public:
   explicit CoroutineFace(const std::string& server)
       : session_(context_.get_executor(), {.client_name = "bench_face"}) {
-    begin(open(server));
+    begin([this, server]() -> asio::awaitable<void> {
+      check(co_await session_.connect(use_awaitable));
+      check(co_await session_.attach(server, use_awaitable));
+      check(co_await session_.initialize(use_awaitable));
+    });
     finish();
   }
 
   void run(Round& round) override {
-    for (unsigned i = 0; i < round.in_flight(); ++i) begin(call(round));
+    for (unsigned i = 0; i < round.in_flight(); ++i) {
+      begin([this, &round]() -> asio::awaitable<void> {
+        while (round.take()) {
+          const auto began = Round::Clock::now();
+          const auto result = co_await session_.call_tool(face_tool, face_arguments, use_awaitable);
+          check(result);
+          round.answered(began, result->text);
+        }
+      });
+    }
     finish();
   }
 
  private:
-  asio::awaitable<void> open(std::string server) {
-    check(co_await session_.connect(use_awaitable));
-    check(co_await session_.attach(server, use_awaitable));
-    check(co_await session_.initialize(use_awaitable));
-  }
-
-  asio::awaitable<void> call(Round& round) {
-    while (round.take()) {
-      const auto began = Round::Clock::now();
-      const auto result = co_await session_.call_tool(face_tool, face_arguments, use_awaitable);
-      check(result);
-      round.answered(began, result->text);
-    }
-  }
-
-  void begin(asio::awaitable<void> work) {
+  template <class Work>
+  void begin(Work work) {
     ++open_;
     asio::co_spawn(context_, std::move(work), [this](const std::exception_ptr& failure) {
       --open_;
