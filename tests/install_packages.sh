@@ -8,7 +8,7 @@ build=(ccache cmake g++ libarchive-dev libboost1.81-dev libc-ares-dev libcli11-d
        pkg-config prometheus-cpp-dev)
 # uidmap: servers get ids of their own also when cellblock runs without root.
 demo=("${build[@]}" uidmap)
-tests=("${demo[@]}" clang-19 clang-format-19 clang-tidy-19 curl git iproute2 libcap-dev libclang-rt-19-dev lld-19
+tests=("${demo[@]}" abigail-tools clang-19 clang-format-19 clang-tidy-19 curl git iproute2 libcap-dev libclang-rt-19-dev lld-19
        dpkg-dev file libgmock-dev libgtest-dev mmdebstrap openssl procps python3 python3-pip skopeo socat umoci)
 
 case "${1:-}" in

@@ -240,6 +240,13 @@ bool Rights::wants_arguments(std::string_view tool) const {
   return std::ranges::any_of(giving_, about) || std::ranges::any_of(taking_, about);
 }
 
+bool asks_administrator(const Rights& rights, std::string_view tool) {
+  return std::ranges::any_of(rights.taking(), [&](const Rule* rule) {
+    return rule->effect == Effect::ask && rule->approver == Approver::admin &&
+           concerns_tool(*rule, tool);
+  });
+}
+
 ServerSet servers_for(const Config& config, const Subject& subject) {
   ServerSet permitted;
   for (std::size_t i = 0; i < config.servers.size() && i < max_servers; ++i) {

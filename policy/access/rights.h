@@ -75,6 +75,12 @@ std::string_view name_of(const AccessVerdict& verdict, AccessKind kind);
 /// Whether the rule matches this tool, for some user and some arguments.
 bool concerns_tool(const Rule& rule, std::string_view tool);
 
+class Rights;
+
+/// Whether a rule that binds the person, in any role, asks an administrator about some calls of
+/// this tool.
+bool asks_administrator(const Rights& rights, std::string_view tool);
+
 class Rights {
  public:
   /// No rights.

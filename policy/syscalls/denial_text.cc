@@ -219,7 +219,7 @@ DenialText describe(const DeniedCall& denied, const SyscallRules& rules, Network
   }
   const std::string call = call_of(denied);
   if (is_unix_socket(call, denied) && rules.base != SyscallProfile::browser) {
-    return {name_of(denied), std::string(unix_sockets_reason), {}};
+    return {name_of(denied), std::string(unix_sockets_reason), {}, true};
   }
   return {name_of(denied), reason_of(call, rules, network),
           remedy_for(denied.number, denied.words, rules, network)};

@@ -22,9 +22,10 @@ struct DeniedCall {
 };
 
 struct DenialText {
-  std::string call;    ///< "socket(AF_INET)", "mount", "ioctl(TIOCSTI)"
-  std::string reason;  ///< what refused it: "namespaces: a new user namespace would ..."
-  std::string remedy;  ///< the TOML that allows it; empty: nothing does
+  std::string call;          ///< "socket(AF_INET)", "mount", "ioctl(TIOCSTI)"
+  std::string reason;        ///< what refused it: "namespaces: a new user namespace would ..."
+  std::string remedy;        ///< the TOML that allows it; empty: nothing does
+  bool is_harmless = false;  ///< the caller goes on without it: nothing needs to be allowed
 };
 
 DenialText describe(const DeniedCall& denied, const SyscallRules& rules, NetworkMode network);

@@ -300,11 +300,18 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
   return stopped_json(stopped);
 }
 
-// Hosts that have a list by now ask for it again. Later in this turn, as with stop_cells.
+bool Gateway::may_ask_administrator(std::uint32_t server, std::string_view tool) const {
+  const FlowRules& flows = config_.flows;
+  if (flows.trifecta == FlowEffect::ask && flows.approver == Approver::admin) return true;
+  const Subject subject = subject_of(config_.roles, {user_.uid, user_.gid, user_.groups});
+  return asks_administrator(Rights(config_.servers[server].rules, subject), tool);
+}
+
 std::string Gateway::allow_next(std::uint32_t server, const ControlRequest& request,
                                 const Peer& peer) {
   const Time now = loop_.now();
   const ApprovalBeforehand& asked = request.beforehand;
+  if (!may_ask_administrator(server, asked.name)) return R"({"allowed":false,"asked":false})";
   const bool is_allowed =
       policy_.approvals.allow_next({.server = server,
                                     .method = std::string(mcp::method::tools_call),
@@ -322,7 +329,8 @@ std::string Gateway::allow_next(std::uint32_t server, const ControlRequest& requ
   return is_allowed ? R"({"allowed":true})" : R"({"allowed":false})";
 }
 
-// What is called there is another thing now than when a call of it was allowed beforehand.
+// What is called there is another thing now than when a call of it was allowed beforehand. Hosts
+// that have a list by now ask for it again. Later in this turn, as with stop_cells.
 std::string Gateway::decided(std::uint32_t server, std::string reply) {
   policy_.approvals.forget_beforehand(server);
   loop_.defer([this, server, kinds = pins_.take_decided()] {

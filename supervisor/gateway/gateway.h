@@ -173,6 +173,7 @@ class Gateway final : private GatewayServices {
   void start_nothing_if_drained();
   void end_if_empty();
   std::size_t stop_cells(std::uint32_t server, ControlMethod why);
+  bool may_ask_administrator(std::uint32_t server, std::string_view tool) const;
   std::string allow_next(std::uint32_t server, const ControlRequest& request, const Peer& peer);
   std::string decided(std::uint32_t server, std::string reply);
 

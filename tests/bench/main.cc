@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "tests/bench/calls.h"
+#include "tests/bench/client_faces.h"
 #include "tests/bench/memory.h"
 #include "tests/bench/start_up.h"
 #include "tests/bench/subject.h"
@@ -33,6 +34,7 @@ using harness::Process;
 constexpr int driver_cpu = 0;
 constexpr int subject_cpu = 1;
 constexpr unsigned rounds = 15;
+constexpr std::string_view faces_alone = "faces";
 constexpr unsigned starts = 20;
 constexpr unsigned cells = 20;
 constexpr std::string_view unbounded_rate = "[calls.user]\nrate = \"none\"\n\n";
@@ -114,6 +116,15 @@ void print_calls(const Daemon& daemon, std::string_view only) {
                            payload_load(1'000'000, 40), payload_load(10'000'000, 6)}) {
     if (load.name.contains(only)) print_load(subjects, load);
   }
+}
+
+/// The faces are the driver: their processor is its own.
+void print_client_faces(const Daemon& daemon, const std::vector<std::string>& node_command) {
+  pin_to(subject_cpu);
+  const auto subjects = make_subjects(daemon);
+  pin_to(driver_cpu);
+  const bool has_node = !node_command.empty();
+  print_faces(daemon, *subjects[1], has_node ? daemon.directory().path("mcp/node_modules") : "");
 }
 
 // --- start-up and memory -------------------------------------------------------------------------
@@ -213,14 +224,16 @@ void run_calls_and_starts(std::string_view only) {
   }
   daemon.start({.servers = servers});
   print_heading();
-  print_calls(daemon, only);
+  if (only != faces_alone) print_calls(daemon, only);
+  if (only.empty() || only == faces_alone) print_client_faces(daemon, node_command);
   if (only.empty()) print_starts(daemon, node_command);
 }
 
 }  // namespace
 }  // namespace cellblock::bench
 
-// An argument is a part of the names of the loads to measure alone: "64 in flight".
+// An argument is a part of the names of the loads to measure alone, "64 in flight", or "faces": the
+// faces of the client library alone.
 int main(int argc, char** argv) {
   try {
     const std::string_view only = argc > 1 ? argv[1] : "";

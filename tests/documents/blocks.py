@@ -27,6 +27,7 @@ DOCUMENTS = [
     ("docs/client/cpp.md", "host"),
     ("docs/client/c.md", "host"),
     ("docs/client/python.md", "host"),
+    ("docs/client/rust.md", "host"),
     ("docs/client/node.md", "host"),
     ("examples/agent_host/README.md", "host"),
     ("docs/systemd.md", "host"),
@@ -46,6 +47,7 @@ SKIPPED = {
     ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
     ("docs/client-library.md", "c++ -std=c++20 first_host.cc"): "the program is on the page: tests/library/headers_test.py compiles it",
     ("docs/client/python.md", "pip install"): "needs Python's package index, or more packages: tests/library/python_client_test.py runs it from the tree",
+    ("docs/client/rust.md", "cargo build"): "needs Debian's crates: tests/sdk/rust_client.test.mjs builds and runs it from the tree",
     ("docs/client/node.md", "npm install"): "needs npm: tests/sdk/node_client.test.mjs runs it from the tree",
     ("examples/agent_host/README.md", "./agent_host"): "needs two servers of cellblock's tests",
 }

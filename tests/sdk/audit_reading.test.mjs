@@ -41,6 +41,16 @@ before(async () => {
 });
 after(() => daemon.stop());
 
+test('A server that no record names is said to be none, with the nearest that one names', async () => {
+  for (const more of [[], ['--since', '1h'], ['--json']]) {
+    const { code, out, err } = await audit('--server', 'mok', ...more);
+    assert.equal(out, '');
+    assert.match(err, /no record of this log names a server "mok"; did you mean "mock"\?; `cellblock status` lists/);
+    assert.equal(code, 0);
+  }
+  assert.equal((await audit('--server', 'mock', '--tool', 'never')).err, '', 'a server that is known');
+});
+
 test('Lines behind one are all of them, each once, and then each new one', async () => {
   const all = sequences((await audit('--json', '--after', '0')).out);
   assert.deepEqual(all, all.map((_, index) => index + 1));

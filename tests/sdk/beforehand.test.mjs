@@ -60,7 +60,21 @@ test('The next call goes through without waiting, and the one after it does not'
 test('What is no tool of a server, or too long a time, is refused', async () => {
   assert.match(await refusal(approve('next', 'mock')), /SERVER\/TOOL/);
   assert.match(await refusal(approve('next', 'nothing/push')), /nothing/);
-  assert.match(await refusal(approve('next', 'mock/push', '--within', '25h')), /allowed: 1ms to 24h/);
+  for (const time of ['25h', '2d']) {
+    assert.match(await refusal(approve('next', 'mock/push', '--within', time)), /allowed: 1ms to 24h/, time);
+  }
+});
+
+test('A tool about which no rule asks an administrator is refused, since nothing would use the approval', async () => {
+  const { client } = await connect(v1, daemon.throughCell('mock'));
+  try {
+    const error = await approve('next', 'mock/other').then(() => undefined, (failed) => failed);
+    assert.match(`${error?.stderr}`, /no rule asks an administrator about mock\/other for this user/);
+    assert.equal(error.code, 4);
+    assert.match(await approve('next', 'mock/push', '--within', '1d'), /within 86400 s/);
+  } finally {
+    await client.close();
+  }
 });
 
 test('A number that no call can have is refused as one, and not looked for among the servers', async () => {

@@ -220,6 +220,14 @@ inBothModes((registry) => registry.publishInstalled('mcp-remote'), ({ registry, 
     const again = await authorizing(['cellblock', 'auth', 'asking'], browse);
     assert.equal(again.code, 0, again.err);
     assert.match(await echoed(place, 'asking'), /over there/);
+
+    const main = path.join(place.configuration, 'cellblock.toml');
+    const sound = fs.readFileSync(main, 'utf8');
+    fs.writeFileSync(main, `${sound}\n[nothing]\n`);
+    const unheard = await authorizing(['cellblock', 'auth', '--again', 'asking'], browse);
+    fs.writeFileSync(main, sound);
+    assert.match(unheard.err, /the files are changed, but the daemon could not reload/);
+    assert.equal(unheard.code, 1);
   });
 
   test('An update uses up no token of the authorization, which goes on with the new version', async () => {

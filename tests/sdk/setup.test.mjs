@@ -123,4 +123,13 @@ rootless(publish, ({ place }) => {
     assert.match(done.out, /environment/);
     assert.match(done.err, /"made" answers, from its cell/);
   });
+
+  test('It ends with 1 where a server that was agreed to was not added, though another one answers', async () => {
+    write('.cursor/mcp.json', JSON.stringify({ mcpServers: { missing: { command: 'npx', args: ['-y', 'missing'] } } }));
+    const done = await place.cellblock('setup', '--yes');
+    assert.match(done.err, /0 of 1 servers added/);
+    assert.match(done.err, /"made" answers, from its cell/);
+    assert.match(done.err, /not all servers were added/);
+    assert.equal(done.code, 1);
+  });
 });

@@ -78,6 +78,13 @@ describe('The server of the page', () => {
     assert.equal(headers['access-control-allow-origin'], undefined);
   });
 
+  test('has the icon that its page names', async () => {
+    const [, icon] = /<link rel="icon" href="([^"]+)"/.exec((await ask(page, { at: '/' })).text);
+    const { status, headers } = await ask(page, { at: icon });
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'image/svg+xml');
+  });
+
   test('refuses a login from another origin, with a wrong token, and a second one with the same token', async () => {
     assert.equal((await page.post({ token: page.token }, { origin: 'http://evil.example' })).status, 403);
     assert.equal((await ask(page, { method: 'POST', at: '/api/login', body: JSON.stringify({ token: page.token }) })).status, 403);
@@ -105,8 +112,9 @@ describe('The server of the page', () => {
     assert.match(stdout, /another user runs this page/);
   });
 
-  test('answers a request that is too long with an error, and goes on', async () => {
+  test('answers a request that is too long or has a malformed query with an error, and goes on', async () => {
     assert.equal((await ask(page, { at: `/${'x'.repeat(9000)}` })).status, 400);
+    assert.equal((await ask(page, { at: '/api/audit?who=%zz' })).status, 400);
     assert.equal((await ask(page, { at: '/' })).status, 200);
   });
 
@@ -198,10 +206,13 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     const answer = host.call('push', { to: 'origin', note: hostile }, { timeout: 90_000 });
     await click('a[href="#decisions"]');
     await shows('Rule that asks', '#calls');
+    await shows('rule[1] (', '#calls');
+    assert.match(await textOf('#calls .facts'), /server\.asking\.rule\[1\] \(\S+\.toml line \d+\)/, 'as explain names it');
     const shown = await textOf('#calls .params');
     assert.match(shown, /<img src=x onerror/, 'markup is text');
     assert.match(shown, /\\u202egnp/, 'a character that reorders text is its number');
     assert.equal(await tab.$('#calls img'), null);
+    await tab.waitForSelector('#calls button.allow:not(:disabled)', { timeout: 60_000 });
     await picture('decisions');
     await click('#calls button.allow:not(:disabled)');
     assert.equal((await answer).content[0].text, hostile);
@@ -252,6 +263,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await shows('<b>bold</b>', 'article[aria-label="hostile"]');
     await picture('tools');
     await shows('allow', 'article[aria-label="hostile"] td.good');
+    assert.match(await textOf('article[aria-label="hostile"] td.good'), /server\.hostile\.\S+ \(\S+\.toml line \d+\)/);
     assert.equal(await tab.$('#service-cards b'), null);
   });
 
@@ -263,6 +275,19 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await client.close();
   });
 
+  test('offers to switch everything off while it is on, and on while it is off', async () => {
+    const flip = (...words) => spawnSync(path.join(daemon.directory, 'bin', 'cellblock'), words, { env: { CELLBLOCK_SOCKET: daemon.socket } });
+    const offers = () => tab.$$eval('#installation-actions button', (all) => all.map(({ innerText }) => innerText));
+    assert.deepEqual(await offers(), ['Reload', 'Switch everything off']);
+    flip('disable', '--reason', 'a drill');
+    await shows('Switch on', '#installation-actions');
+    assert.deepEqual(await offers(), ['Reload', 'Switch on']);
+    flip('enable');
+    await shows('Switch everything off', '#installation-actions');
+    host = await connect(v1, daemon.throughCell('asking'));
+    await shows('ready', 'article[aria-label="asking"]');
+  });
+
   test('stops the cells of a server after a question', async () => {
     await click('button[aria-label="Stop asking"]');
     await click('article[aria-label="asking"] [role=alertdialog] button.danger');
@@ -272,7 +297,11 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
 
   test('finds records of the audit log, and shows a call from its request to its result', async () => {
     await click('a[href="#audit"]');
-    await shows('allowed by uid', '#audit-lines');
+    assert.equal(await tab.$eval('input[name="since"]', ({ value }) => value), '24h', 'a day, unless more is asked for');
+    await shows('allowed by ', '#audit-lines');
+    await shows('times are UTC', '#whose');
+    assert.match(await textOf('#audit-lines tbody td'), /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
+    if (isRoot) await shows('allowed by root (uid 0)', '#audit-lines');
     await tab.type('input[name="server"]', 'asking');
     await tab.select('select[name="kind"]', 'call_ended');
     await click('#audit-filter button');
@@ -292,6 +321,7 @@ describe('The page in a browser', { skip: lacksBrowser }, () => {
     await shows('Refused', 'article[aria-label="fetch"]');
     await click('a[href="#learn"]');
     await shows('files.example.org', '#refusals');
+    await shows('Nothing needs to be allowed', '#refusals');
     await picture('learn');
     await click('#refusals td button');
     await shows('Copied', '#said');

@@ -76,6 +76,13 @@ inBothModes(publish, ({ registry, place }) => {
     assert.doesNotMatch(err, /reloaded/);
   });
 
+  test('Where nobody can be asked an update says first what is wrong with its arguments', async () => {
+    assert.match((await place.cellblock('update', 'missing')).err, /"missing" was not added/);
+    assert.match((await place.cellblock('update', 'kept', 'missing.mcpb')).err, /missing\.mcpb: there is no such file/);
+    assert.match((await place.cellblock('add', 'new', '--env', '1bad', '--', 'npx', '-y', 'made')).err, /--env 1bad/);
+    assert.match((await place.cellblock('update', 'kept')).err, /nobody can be asked here/);
+  });
+
   test('A removed server is gone with its program and its secret', async () => {
     assert.match((await place.cellblock('remove', 'secretive')).err, /nobody can be asked here/);
     assert.match(await place.answer('n', ['cellblock', 'remove', 'secretive']), /nothing was changed/);

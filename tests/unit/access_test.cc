@@ -59,6 +59,22 @@ Subject subject(std::uint32_t uid, std::string_view role = {}) {
   return role.empty() ? whole : as_role(roles, whole, role).value();
 }
 
+TEST(Access, AsksAnAdministratorAboutAToolWhereARuleOfThatUserDoes) {
+  Rule of_user = tools(ask, {"pull"});
+  of_user.approver = Approver::user;
+  const std::vector<Rule> rules{bound_to(tools(ask, {"push*"}), {alice}),
+                                bound_to(tools(ask, {"drop"}), {}, {}, tester), of_user,
+                                tools(allow, {"*"})};
+  const Rights of_alice(rules, subject(alice));
+  EXPECT_TRUE(asks_administrator(of_alice, "push_all"));
+  EXPECT_TRUE(asks_administrator(of_alice, "drop")) << "in a role that she can take";
+  EXPECT_FALSE(asks_administrator(of_alice, "pull")) << "it asks the user";
+  EXPECT_FALSE(asks_administrator(of_alice, "look"));
+  const Rights of_bob(rules, subject(bob));
+  EXPECT_FALSE(asks_administrator(of_bob, "push_all"));
+  EXPECT_FALSE(asks_administrator(of_bob, "drop"));
+}
+
 Effect effect_on(const std::vector<Rule>& rules, const Subject& who, std::string_view tool) {
   return Rights(rules, who).decide({AccessKind::tool, tool, nullptr}).effect;
 }

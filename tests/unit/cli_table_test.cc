@@ -98,12 +98,29 @@ TEST_F(CommandLineReader, FillsInStandardValues) {
 
 TEST_F(CommandLineReader, TakesTimesWithTheirUnits) {
   const std::map<std::string, std::chrono::milliseconds> times{
-      {"500ms", 500ms}, {"5", 5s}, {"0.5", 500ms}, {"2m", 2min}, {"24h", 24h}};
+      {"500ms", 500ms}, {"5", 5s}, {"0.5", 500ms}, {"2m", 2min}, {"24h", 24h}, {"1d", 24h}};
   for (const auto& [text, time] : times) {
     const auto line = read({"go", "here", "--timeout", text});
     ASSERT_TRUE(line) << complaint_;
     EXPECT_EQ(line->words.time(cli::timeout_option), time) << text;
   }
+}
+
+int words_checked = 0;
+
+std::string count_and_refuse(const std::string& /*word*/) {
+  ++words_checked;
+  return "it is refused";
+}
+
+TEST_F(CommandLineReader, ReadsAWrongCommandLineOnce) {
+  static constexpr Option refused{
+      .name = "--refused", .what = "never right", .check = count_and_refuse};
+  program_.below.front().options.push_back(&refused);
+  words_checked = 0;
+  EXPECT_FALSE(read({"go", "here", "--refused", "word"}));
+  EXPECT_THAT(complaint_, HasSubstr("it is refused"));
+  EXPECT_EQ(words_checked, 1);
 }
 
 TEST_F(CommandLineReader, EndsMistakesAsUsageErrors) {

@@ -256,6 +256,14 @@ TEST(UiHttp, RefusesALongHeadALongBodyAndAnotherVersion) {
   }
 }
 
+TEST(UiHttp, RefusesARequestWithAMalformedQuery) {
+  for (const std::string query : {"who=%zz", "who=%", "server=a&%f=b"}) {
+    RequestReader reader;
+    const auto bytes = "GET /api/audit?" + query + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    EXPECT_EQ(reader.feed(bytes), RequestReader::State::broken) << query;
+  }
+}
+
 TEST(UiHttp, ReadsNoBrokenQuery) {
   EXPECT_EQ(read_query("a=%"), std::nullopt);
   EXPECT_EQ(read_query("a=%zz"), std::nullopt);

@@ -69,6 +69,16 @@ TEST(DenialText, TellsOfSocketsByTheirFamilyAndOfWhatWouldAllowThem) {
               NetworkMode::none);
 }
 
+TEST(DenialText, CallsTheUnixSocketsOfTheCLibraryHarmlessAndNothingElse) {
+  const auto is_harmless = [](std::uint32_t family, int error) {
+    const DeniedCall denied{SYS_socket, error, {family, SOCK_STREAM, 0}};
+    return describe(denied, strict_rules(), NetworkMode::none).is_harmless;
+  };
+  EXPECT_TRUE(is_harmless(AF_UNIX, EAFNOSUPPORT));
+  EXPECT_FALSE(is_harmless(AF_INET, EACCES));
+  EXPECT_FALSE(is_harmless(AF_VSOCK, EAFNOSUPPORT));
+}
+
 TEST(DenialText, TellsTypeAndProtocolWhereTheFamilyIsAllowed) {
   expect_rows({{{SYS_socket, EAFNOSUPPORT, {AF_INET, SOCK_STREAM, 262}},
                 "socket(AF_INET, 1, 262)",

@@ -137,6 +137,15 @@ TEST(EgressText, SaysWhatWouldAllowARefusedConnection) {
   EXPECT_FALSE(denied_by(event(EgressKind::connected, "a"), 3, 9));
 }
 
+TEST(EgressText, TellsANameThatIsAllowedAndDidNotResolveFromOneThatNothingAllows) {
+  auto refused = event(EgressKind::name_refused, "api.example.org", 0);
+  refused.reason = EgressReason::not_resolved;
+  EXPECT_EQ(denied_by(refused, 3, 9)->no_remedy, NoRemedy::allowed);
+  EXPECT_EQ(denied_by(refused, 3, 9)->allow, "");
+  refused.reason = EgressReason::malformed;
+  EXPECT_EQ(denied_by(refused, 3, 9)->no_remedy, NoRemedy::none_known);
+}
+
 TEST(EgressText, SaysOfANameWithoutANetworkThatItWantsOneAndTheRule) {
   auto refused = event(EgressKind::name_refused, "api.example.org", 0);
   refused.reason = EgressReason::not_allowed;

@@ -351,6 +351,15 @@ Exit decide_on_definition(const Context& context, const ApproveRequest& request)
 
 // --- before it is asked for ----------------------------------------------------------------------
 
+client::Error not_allowed_beforehand(const Json& answer, const std::string& tool) {
+  const bool is_asked = answer.value("asked", true);
+  return {.code = client::ErrorCode::refused,
+          .text = is_asked ? "too many calls of this user are allowed beforehand already"
+                           : fmt::format("no rule asks an administrator about {} for this user, so "
+                                         "there is nothing to allow beforehand",
+                                         safe_line(tool))};
+}
+
 Exit allow_next(const Context& context, const ApproveRequest& request, const Words& words) {
   const auto slash = request.id.find('/');
   const std::string server = request.id.substr(0, slash);
@@ -370,8 +379,7 @@ Exit allow_next(const Context& context, const ApproveRequest& request, const Wor
       Json{{"server", server}, {"name", tool}, {"seconds", seconds < 0 ? 0 : seconds}});
   if (!answer) return explain(admin, answer.error());
   if (!answer->value("allowed", false)) {
-    return explain(context, {.code = client::ErrorCode::refused,
-                             .text = "too many calls of this user are allowed beforehand already"});
+    return explain(context, not_allowed_beforehand(*answer, request.id));
   }
   if (context.output == Output::json) return print_json(answer->dump());
   fmt::print("allowed beforehand: the next {} of {} by {}, within {} s, whatever its arguments\n",

@@ -11,7 +11,11 @@
 #include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "client/cli/audit/audit_options.h"
 #include "client/cli/audit/event_form.h"
@@ -149,11 +153,27 @@ class Printer {
       : output_(context.output),
         shown_(shown_time(words)),
         form_(event_form(words.text(event_format))),
+        server_(question.server),
         wants_all_(question.is_all()),
         filter_(std::move(question)) {}
 
   bool wants(std::string_view line) {
-    return wants_all_ || filter_.wants(PlainJson::parse(line, nullptr, false));
+    if (wants_all_) return true;
+    const auto parsed = PlainJson::parse(line, nullptr, false);
+    if (!server_.empty()) note_server(parsed);
+    return filter_.wants(parsed);
+  }
+
+  // Silence would read as if it had done nothing.
+  void say_if_unknown() const {
+    if (server_.empty() || servers_.contains(server_)) return;
+    const std::vector<std::string_view> known(servers_.begin(), servers_.end());
+    const auto guess = nearest(server_, known);
+    fmt::print(stderr,
+               "cellblock: no record of this log names a server \"{}\"{}; `cellblock status` lists "
+               "those that are declared\n",
+               safe_line(server_),
+               guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", safe_line(guess)));
   }
 
   void print(std::string_view line) {
@@ -169,6 +189,15 @@ class Printer {
   }
 
  private:
+  void note_server(const PlainJson& line) {
+    constexpr std::size_t most_names = 1'000;
+    if (!line.is_object()) return;
+    const auto name = line.value("server", PlainJson());
+    if (!name.is_string()) return;
+    const auto& text = name.get_ref<const std::string&>();
+    if (servers_.size() < most_names || text == server_) servers_.insert(text);
+  }
+
   // A collector takes events alone, and whoever looks after it hears that something else was there.
   void print_event(std::string_view line) {
     const auto parsed = PlainJson::parse(line, nullptr, false);
@@ -185,6 +214,8 @@ class Printer {
   EventForm form_;
   EventOrigin origin_ = this_machine();
   bool has_told_ = false;
+  std::string server_;             ///< that is asked about; empty: none
+  std::set<std::string> servers_;  ///< that records name, where one is asked about
   bool wants_all_;
   AuditFilter filter_;
   Style style_ = Style::for_stdout();
@@ -261,6 +292,7 @@ Exit run_audit_tail(const Context& context, const Words& words) {
                         ? print_after(path, printer, std::stoull(words.text(after_line)))
                         : print_last(path, printer, most);
   if (!last) return audit_failure(context, last.error(), Exit::error);
+  printer.say_if_unknown();
   if (!words.has(follow_option)) return Exit::ok;
   static_cast<void>(std::fflush(stdout));
   const auto followed = follow_log(path, *last, [&printer](std::string_view line) {
@@ -286,6 +318,7 @@ Exit run_audit_search(const Context& context, const Words& words) {
     const auto read = read_lines(file.path, 0, taker);
     if (!read) return audit_failure(context, read.error(), Exit::error);
   }
+  printer.say_if_unknown();
   return Exit::ok;
 }
 

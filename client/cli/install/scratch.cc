@@ -11,11 +11,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <ranges>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "client/cli/install/lock_holder.h"
 #include "client/cli/install/program_output.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "client/connection/unix_connect.h"
@@ -37,6 +40,22 @@ bool has_a_name(int file) {
   return ::fstat(file, &status) == 0 && status.st_nlink > 0;
 }
 
+std::string text_in(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string holder_text(int lock) {
+  struct stat status{};
+  const auto holder = ::fstat(lock, &status) == 0
+                          ? lock_holder(text_in("/proc/locks"), status.st_dev, status.st_ino)
+                          : std::nullopt;
+  if (!holder) return "another `cellblock add`, `update` or `remove`";
+  const auto command = shown_command(text_in(fmt::format("/proc/{}/cmdline", *holder)));
+  return command.empty() ? fmt::format("process {}", *holder)
+                         : fmt::format("`{}` (process {})", command, *holder);
+}
+
 std::string lock_path(const std::string& parent) { return parent + "/.lock"; }
 
 Result<client::OwnedFd> lock_in(const std::string& parent) {
@@ -46,9 +65,8 @@ Result<client::OwnedFd> lock_in(const std::string& parent) {
   const bool is_locked = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
   if (is_locked && has_a_name(lock.get())) return lock;
   if (!is_locked && errno != EWOULDBLOCK) return failed_at(path, errno);
-  return fail(fmt::format(
-      "another `cellblock add`, `update` or `remove` is at work in {}: wait for its end",
-      safe_line(parent)));
+  return fail(fmt::format("{} is at work in {}: wait for its end", holder_text(lock.get()),
+                          safe_line(parent)));
 }
 
 // Whoever listens there was started by an installation that is gone: nobody else gets to the

@@ -302,27 +302,16 @@ CommandLine parsed(CLI::App& app, const Command& program, const Command* only,
   return line;
 }
 
-// Hosts start `cellblock connect` again and again, and to declare all commands takes longer than to
-// start the program. nullopt: a mistake, or a call for help, which need them all.
-std::optional<CommandLine> line_of_named(const Command& program, std::span<char* const> arguments) {
-  const Command* const only = named_first(program, arguments);
-  if (only == nullptr) return std::nullopt;
-  try {
-    CLI::App app;
-    return parsed(app, program, only, arguments);
-  } catch (const CLI::ParseError&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::expected<CommandLine, Exit> read_command_line(const Command& program,
                                                    std::span<char* const> arguments) {
-  if (auto line = line_of_named(program, arguments)) return *std::move(line);
+  // Hosts start `cellblock connect` again and again, and to declare all commands takes longer than
+  // to start the program: one that is named first is declared alone.
+  const Command* const only = named_first(program, arguments);
   CLI::App app;
   try {
-    return parsed(app, program, nullptr, arguments);
+    return parsed(app, program, only, arguments);
   } catch (const CLI::ParseError& stop) {
     return std::unexpected(exit_after(app, program, stop, arguments));
   }

@@ -13,8 +13,8 @@
 namespace cellblock::cli {
 namespace {
 
-constexpr std::array<Unit, 5> time_units{
-    {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}}};
+constexpr std::array<Unit, 6> time_units{
+    {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
 constexpr double shortest_timeout = 0.001;
 constexpr double longest_timeout = 86400;
 

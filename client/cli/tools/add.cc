@@ -45,12 +45,12 @@ AskSetting asking(const Context& context, const Interruption& interruption) {
 
 Exit run_add(const Context& context, const Words& words) {
   const auto request = request_in(words);
-  if (!words.has(yes_option) && !can_ask(context)) return cannot(context, nobody_to_ask);
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
   auto added = added_server(request, *places, asking(context, interruption));
   if (!added) return cannot(context, added.error().text);
+  if (!words.has(yes_option) && !can_ask(context)) return cannot(context, nobody_to_ask);
   const AddOptions options{
       .consent = consent_for(*added, words),
       .scripts = words.has(scripts_option) ? InstallScripts::run : InstallScripts::left_out,

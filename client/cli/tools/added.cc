@@ -117,6 +117,13 @@ std::string whole_archive(const std::string& file) {
   return file.empty() ? file : std::filesystem::absolute(file, ignored).lexically_normal().string();
 }
 
+Result<void> check_update(const UpdateRequest& request, const AddPlaces& places) {
+  if (!request.server.empty()) CELLBLOCK_CHECK(origin_of(places, request.server));
+  std::error_code ignored;
+  if (request.bundle.empty() || std::filesystem::exists(request.bundle, ignored)) return {};
+  return fail(fmt::format("{}: there is no such file", safe_line(request.bundle)));
+}
+
 bool is_removal_meant(const std::string& server, const std::string& home) {
   const Interruption interruption;
   return agrees(interruption, fmt::format("Remove \"{}\", its declaration, program and secrets{}?",
@@ -136,11 +143,13 @@ Exit run_update(const Context& context, const Words& words) {
   if (request.goes_back && request.server.empty()) {
     return cannot(context, "say which server goes back: --rollback NAME");
   }
-  const bool asks = !request.agrees && !request.goes_back;
-  if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
+  const auto sound = check_update(request, *places);
+  if (!sound) return cannot(context, sound.error().text);
+  const bool asks = !request.agrees && !request.goes_back;
+  if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
   return update_all(with_mode(context, *places), *places, request, interruption);
 }
 

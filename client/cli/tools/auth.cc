@@ -92,9 +92,14 @@ Result<void> put_declaration(const Context& context, const Remote& remote,
 }
 
 // Cells that run have read what they have; they end, and start with it.
-void take_effect(const Context& context, const Remote& remote) {
-  tell(context, reload_daemon(context, remote.places).words);
+Result<void> take_effect(const Context& context, const Remote& remote) {
+  const auto reloaded = reload_daemon(context, remote.places);
   stop_cells(context, remote.places, remote.server);
+  if (reloaded.is_failed) {
+    return fail(fmt::format("the files are changed, but {}", reloaded.words));
+  }
+  tell(context, reloaded.words);
+  return {};
 }
 
 Result<void> keep(const Context& context, const Remote& remote, const std::string& value) {
@@ -138,8 +143,7 @@ Result<void> obtain(const Context& context, const Remote& remote,
   const auto directory = CELLBLOCK_TRY(run_authorization(work, proposal, interruption));
   const auto value = CELLBLOCK_TRY(obtained_authorization(work, directory));
   CELLBLOCK_CHECK(keep(context, remote, value));
-  take_effect(context, remote);
-  return {};
+  return take_effect(context, remote);
 }
 
 Exit forget_authorization(const Context& context, const Remote& remote) {
@@ -152,7 +156,8 @@ Exit forget_authorization(const Context& context, const Remote& remote) {
   if (error) {
     return cannot(context, fmt::format("{}: {}", safe_line(remote.secret), error.message()));
   }
-  take_effect(context, remote);
+  const auto taken = take_effect(context, remote);
+  if (!taken) return cannot(context, taken.error().text);
   tell(context,
        "its cells forget it when they start next; whoever gave it can withdraw it as well");
   return Exit::ok;

@@ -136,8 +136,8 @@ Result<void> start_service(const Setup& setup) {
   return {};
 }
 
-// What one lacks keeps none of the others out.
-void add_servers(const Setup& setup) {
+// What one lacks keeps none of the others out. False: some of what was agreed to was not added.
+bool add_servers(const Setup& setup) {
   tell_step(setup, "the servers of your hosts");
   if (const auto declared = declared_servers_of(setup.context); !declared.empty()) {
     tell(setup.context, fmt::format("cellblock has {}", fmt::join(declared, ", ")));
@@ -146,14 +146,18 @@ void add_servers(const Setup& setup) {
   const bool lacks_none =
       std::ranges::all_of(found, [](const auto& one) { return one.names.empty(); });
   if (lacks_none) tell(setup.context, "no host here has a server that cellblock lacks");
+  bool are_added = true;
   for (const auto& servers : found) {
     if (!servers.present.empty()) tell(setup.context, present_line(servers));
     if (servers.names.empty()) continue;
     tell(setup.context, host_line(servers));
     const bool is_wanted = setup.wants("Add these, each in a cell of its own?");
-    if (setup.is_stopped()) return;
-    if (is_wanted) run_command(setup, import_words(servers.file, setup.agrees));
+    if (setup.is_stopped()) return false;
+    if (is_wanted && run_command(setup, import_words(servers.file, setup.agrees)) != 0) {
+      are_added = false;
+    }
   }
+  return are_added;
 }
 
 void connect_to_hosts(const Setup& setup) {
@@ -189,9 +193,12 @@ Exit carry_out_setup(const Setup& setup) {
   if (setup.is_stopped()) return Exit::error;
   const auto service = start_service(setup);
   if (!service) return cannot(setup.context, service.error().text);
-  if (!setup.is_stopped()) add_servers(setup);
+  const bool are_added = !setup.is_stopped() && add_servers(setup);
   if (!setup.is_stopped()) connect_to_hosts(setup);
-  return setup.is_stopped() ? Exit::error : ask_a_server(setup);
+  if (setup.is_stopped()) return Exit::error;
+  const auto answers = ask_a_server(setup);
+  if (are_added || answers != Exit::ok) return answers;
+  return cannot(setup.context, "not all servers were added: see above why");
 }
 
 // Empty: nothing.

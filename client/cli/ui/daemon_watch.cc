@@ -96,6 +96,7 @@ Json DaemonWatch::look() {
   } else {
     json["error"] = error_of(context_, status.error());
   }
+  json["switch"] = switch_;
   json["approvals"] = std::move(approvals_);
   const bool decides = !users_.empty() || can_open(switch_path(context_.socket, "disable"));
   json["decides"] = decides ? (closed_.contains(uid) ? "others" : "all") : "none";
@@ -120,9 +121,11 @@ client::Result<Json> DaemonWatch::own_status() {
 
 // Of an administrator of the system's: all that is declared, with what each user's gateway tells.
 client::Result<Json> DaemonWatch::status_now() {
+  switch_ = Json();
   if (can_open(installation_socket(context_))) {
     const auto installation = ask_installation(context_);
     const auto json = installation ? Json::parse(*installation, nullptr, false) : Json();
+    switch_ = object_of(json, "switch");
     if (raw_text(json, "mode") == "system") {
       std::vector<UserStatus> users;
       users.reserve(statuses_.size());

@@ -58,6 +58,7 @@ class DaemonWatch {
   std::set<std::uint32_t> closed_;  ///< those whose gateways take no administrator from here
   std::map<std::uint32_t, std::string> statuses_;
   Json approvals_;
+  Json switch_;  ///< as the installation reports it; null: that is not for this user
 
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -50,6 +50,17 @@ std::string phrase_of(unsigned status) {
   return text_of(beast::http::obsolete_reason(static_cast<beast::http::status>(status)));
 }
 
+/// "/api/audit" and "who=alice" of "/api/audit?who=alice".
+struct Target {
+  std::string_view path;
+  std::string_view query;
+};
+
+Target parts_of(std::string_view target) {
+  const auto mark = std::min(target.find('?'), target.size());
+  return {target.substr(0, mark), target.substr(std::min(mark + 1, target.size()))};
+}
+
 std::optional<std::string> decoded(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -105,19 +116,21 @@ RequestReader::State RequestReader::feed(std::string_view bytes) {
   if (!parser_->beast.is_done()) {
     return waiting_.size() > most_head_bytes ? State::broken : State::unfinished;
   }
-  return parser_->beast.get().version() == 11 ? State::complete : State::broken;
+  const auto& message = parser_->beast.get();
+  const bool is_sound =
+      message.version() == 11 && read_query(parts_of(text_of(message.target())).query).has_value();
+  return is_sound ? State::complete : State::broken;
 }
 
 HttpRequest RequestReader::request() const {
   const auto& message = parser_->beast.get();
   const std::string target = text_of(message.target());
-  const auto mark = std::min(target.find('?'), target.size());
+  const auto [path, query] = parts_of(target);
   HttpRequest request{.method = method_of(message.method()),
-                      .path = target.substr(0, mark),
-                      .query = {},
+                      .path = std::string(path),
+                      .query = read_query(query).value_or(Fields{}),
                       .headers = {},
                       .body = message.body()};
-  if (mark < target.size()) request.query = read_query(target.substr(mark + 1)).value_or(Fields{});
   for (const auto& field : message) {
     request.headers.emplace_back(in_lower_case(text_of(field.name_string())),
                                  text_of(field.value()));

@@ -38,7 +38,8 @@ struct HttpReply {
   std::string cookie = {};  ///< the value of Set-Cookie; empty: none
 };
 
-/// Parses one request from bytes as they arrive. Bounds: 8 KiB of head, 16 KiB of body.
+/// Parses one request from bytes as they arrive. Bounds: 8 KiB of head, 16 KiB of body. Broken: it
+/// exceeds them, is not HTTP/1.1, or its query is malformed.
 class RequestReader {
  public:
   enum class State : std::uint8_t { unfinished, complete, broken };

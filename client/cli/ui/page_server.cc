@@ -132,7 +132,7 @@ std::optional<HttpRequest> Connection::read_request() {
     const auto state = reader.feed({bytes.data(), static_cast<std::size_t>(count)});
     if (state == RequestReader::State::complete) return reader.request();
     if (state == RequestReader::State::broken) {
-      reply(refusal(400, "that is no request, or a longer one than any of the page"));
+      reply(refusal(400, "the request is malformed, or longer than any of the page"));
       return std::nullopt;
     }
   }

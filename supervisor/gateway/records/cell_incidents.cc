@@ -50,6 +50,7 @@ void CellIncidents::denied(const wire::Denial& denial, Moment now) {
                      .what = std::move(text.call),
                      .reason = std::move(text.reason),
                      .allow = std::move(text.remedy),
+                     .no_remedy = text.is_harmless ? NoRemedy::harmless : NoRemedy::none_known,
                      .count = count});
 }
 

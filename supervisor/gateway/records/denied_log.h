@@ -11,12 +11,20 @@
 /// times. Bounded in every direction, since the server chooses what it tries. Pure.
 namespace cellblock::gateway {
 
+/// Why a denial has no line that would allow it.
+enum class NoRemedy : std::uint8_t {
+  none_known,
+  harmless,  ///< the caller goes on without it
+  allowed,   ///< by the configuration: it failed outside the cell
+};
+
 struct Denied {
   std::uint64_t cell = 0;
   std::int64_t at_ms = 0;  ///< Unix time
   std::string what;        ///< "mount", "connect api.example.org:443"
   std::string reason;
-  std::string allow;  ///< the TOML that would allow it; empty: nothing does
+  std::string allow;                          ///< the TOML that would allow it; empty: nothing does
+  NoRemedy no_remedy = NoRemedy::none_known;  ///< of an empty `allow`
   std::uint64_t count = 1;
 };
 

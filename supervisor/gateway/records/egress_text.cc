@@ -136,6 +136,13 @@ std::string allow_for(const EgressEvent& event, NetworkMode network) {
   }
 }
 
+// The rules let these pass.
+NoRemedy no_remedy_for(EgressReason reason) {
+  const bool is_allowed =
+      reason == EgressReason::not_resolved || reason == EgressReason::unreachable;
+  return is_allowed ? NoRemedy::allowed : NoRemedy::none_known;
+}
+
 }  // namespace
 
 std::string_view name_of(EgressReason reason) { return words_of(reason).name; }
@@ -180,6 +187,7 @@ std::optional<Denied> denied_by(const EgressEvent& event, std::uint64_t cell, st
                 .what = std::string(verb_of(event.kind)) + " " + target_of(event),
                 .reason = reason_for(event, network),
                 .allow = allow_for(event, network),
+                .no_remedy = no_remedy_for(event.reason),
                 .count = event.count};
 }
 

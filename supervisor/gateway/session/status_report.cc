@@ -425,6 +425,15 @@ std::string logs_json(const StderrPage& page) {
   return dump_json({{"lines", std::move(list)}, {"next", page.next}, {"missed", page.missed}});
 }
 
+namespace {
+
+std::string_view word_of(NoRemedy why) {
+  if (why == NoRemedy::harmless) return "harmless";
+  return why == NoRemedy::allowed ? "allowed" : "none_known";
+}
+
+}  // namespace
+
 std::string denied_json(const std::vector<const Denied*>& denied) {
   Json list = Json::array();
   for (const Denied* one : denied) {
@@ -434,6 +443,7 @@ std::string denied_json(const std::vector<const Denied*>& denied) {
                     {"count", one->count},
                     {"reason", one->reason},
                     {"allow", one->allow}});
+    if (one->allow.empty()) list.back()["no_remedy"] = word_of(one->no_remedy);
   }
   return dump_json({{"denied", std::move(list)}});
 }

@@ -1,6 +1,6 @@
 // The audit log: filtered, followed, and one call from its request to its end.
 
-import { button, byId, doing, element, facts, fill, say, visible } from './parts.mjs';
+import { button, byId, doing, element, facts, fill, say, utc, visible } from './parts.mjs';
 import { follow, read } from './server.mjs';
 
 const rowsKept = 500;
@@ -11,15 +11,28 @@ const outcomeKinds = { ok: 'good', error: 'bad', denied: 'bad', cancelled: 'weak
 const columns = ['Time', 'What', 'User', 'Server', 'Tool', 'Outcome', 'Why', ''];
 let ends = new AbortController();
 let isShown = false;
+const names = new Map(); // of users, by uid
+
+// Of the users that the page hears of.
+export function learnNames(news) {
+  names.set(news.uid, news.user);
+  for (const { uid, user } of [...(news.status?.users?.map ? news.status.users : []), ...(news.approvals ?? [])]) names.set(uid, user);
+}
+
+const nameOf = (uid) => (names.get(uid) === `${uid}` ? undefined : names.get(uid));
+const userText = (uid) => (nameOf(uid) ? `${nameOf(uid)} (${uid})` : uid ?? '');
+
+// "allowed by uid 0", of which the page knows the name.
+const reasonText = (reason) => String(reason ?? '').replace(/\buid (\d{1,10})\b/g, (uid, number) => (nameOf(Number(number)) ? `${nameOf(Number(number))} (${uid})` : uid));
 
 const field = (title, control) => element('label', {}, title, control);
 const choice = (name, values) => element('select', { name }, values.map((value) => element('option', { value }, value || 'any')));
-const text = (name, placeholder = '') => element('input', { name, placeholder, type: 'text' });
+const text = (name, placeholder = '', value = '') => element('input', { name, placeholder, value, type: 'text' });
 
 export function makeFilter() {
   const form = byId('audit-filter');
   form.append(field('Server', text('server')), field('User', text('who')), field('Tool', text('tool')), field('Kind', choice('kind', kinds)),
-    field('Outcome', choice('outcome', outcomes)), field('Session', text('session')), field('Since', text('since', '2h, 2026-11-22')), field('Until', text('until')),
+    field('Outcome', choice('outcome', outcomes)), field('Session', text('session')), field('Since (UTC)', text('since', '2h, 2026-11-22', '24h')), field('Until (UTC)', text('until', '2026-11-22')),
     element('label', { class: 'tick' }, element('input', { name: 'follow', type: 'checkbox', checked: true }), 'Follow'), element('button', { type: 'submit' }, 'Search'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -46,9 +59,9 @@ const isFollowed = () => new FormData(byId('audit-filter')).has('follow');
 
 function row(line) {
   const isCall = line.call > 0;
-  return element('tr', {}, element('td', {}, visible((line.time ?? '').replace('T', ' '))), element('td', {}, visible(line.kind)), element('td', {}, visible(line.uid ?? '')),
+  return element('tr', {}, element('td', {}, visible(utc(line.time))), element('td', {}, visible(line.kind)), element('td', {}, visible(userText(line.uid))),
     element('td', {}, visible(line.server ?? '')), element('td', {}, visible(line.tool ?? '')),
-    element('td', { class: outcomeKinds[line.outcome] ?? 'faint' }, visible(line.outcome === 'none' ? '' : line.outcome)), element('td', {}, visible(line.reason ?? '')),
+    element('td', { class: outcomeKinds[line.outcome] ?? 'faint' }, visible(line.outcome === 'none' ? '' : line.outcome)), element('td', {}, visible(reasonText(line.reason))),
     element('td', {}, isCall && button('Call', doing(() => showCall(line)), '', `Call ${line.call} from request to result`)));
 }
 
@@ -59,7 +72,7 @@ async function showCall(line) {
   const same = parsedLines(out).filter((one) => one.call === line.call && one.gateway === line.gateway && one.uid === line.uid);
   const known = ({ hash, boot, previous, ...rest }) => Object.entries(rest).filter(([, value]) => value !== 0 && value !== '');
   fill(byId('audit-call'), element('div', { class: 'card' }, element('div', { class: 'head' }, element('h3', { tabIndex: -1 }, visible(`Call ${line.call} of session ${line.session}`)),
-    element('div', { class: 'actions' }, button('Close', () => fill(byId('audit-call'))))), same.map((one) => [element('h4', {}, visible(`${one.time} ${one.kind}`)), facts(known(one))])));
+    element('div', { class: 'actions' }, button('Close', () => fill(byId('audit-call'))))), same.map((one) => [element('h4', {}, visible(`${utc(one.time)} ${one.kind}`)), facts(known(one))])));
   byId('audit-call').querySelector('h3').focus();
 }
 

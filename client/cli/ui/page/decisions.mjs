@@ -1,6 +1,6 @@
 // Calls that wait for an approval, and definitions that are withheld.
 
-import { block, button, byId, doing, element, escapedJson, facts, fill, say, visible, visibleText } from './parts.mjs';
+import { block, button, byId, doing, element, escapedJson, facts, fill, ruleText, say, visible, visibleText } from './parts.mjs';
 import { change, read } from './server.mjs';
 
 const calls = new Map(); // by id: what is shown of it
@@ -27,6 +27,7 @@ function hold() {
 class Call {
   constructor(call) {
     this.id = call.id;
+    this.uid = `${call.uid}`;
     this.user = call.user;
     this.left = element('span', { class: 'state weak' });
     this.body = element('div', {}, element('p', { class: 'faint' }, 'Loading …'));
@@ -44,6 +45,14 @@ class Call {
 
   tick() { this.left.textContent = `${Math.max(Math.ceil((this.until - performance.now()) / 1000), 0)} s left`; }
 
+  // The file and line of the rule, where the configuration can be read here.
+  async #placeRule(shown, { method, name, server, rule }) {
+    if (method !== 'tools/call') return;
+    const { json } = await read('/api/explain', { server, uid: this.uid, tool: name }).catch(() => ({}));
+    const known = [json?.rule, ...(json?.rules ?? [])].find((one) => one?.name === `server.${server}.${rule}`);
+    if (known) fill(shown, visible(ruleText(known)));
+  }
+
   // All that the server will get; only what was shown whole can be allowed.
   async #load() {
     const { json, why } = await read('/api/call', { id: this.id }).catch((failure) => ({ why: failure.message }));
@@ -51,7 +60,9 @@ class Call {
       fill(this.body, element('p', { class: 'failure' }, visible(why)));
       return hold();
     }
-    fill(this.body, facts([['Call', json.method], ['User', this.user], ['Rule that asks', json.rule], ['Session', `${json.session}, cell ${json.cell}`],
+    const rule = element('span', {}, visible(json.rule));
+    this.#placeRule(rule, json);
+    fill(this.body, facts([['Call', json.method], ['User', this.user], ['Rule that asks', rule], ['Session', `${json.session}, cell ${json.cell}`],
       ['Asked for', json.times > 1 ? `${json.times} times` : undefined], ['Digest', element('code', {}, json.digest)]]),
     element('h4', {}, 'What the server will get'), block(escapedJson(json.params), { class: 'params' }),
     element('p', { class: 'faint' }, 'Whatever is not plain ASCII is written as \\u and its number.'));

@@ -11,8 +11,13 @@ const copied = (text, what) => button('Copy', doing(async () => {
 }), '', `Copy ${what}`);
 
 // Only what is a line of TOML as it stands can be copied: "KEY = VALUE and KEY = VALUE (a note)"; other remedies are sentences.
-function remedy({ allow, what }) {
-  if (!allow) return element('span', { class: 'faint' }, 'nothing allows it');
+const withoutRemedy = {
+  harmless: 'Nothing needs to be allowed: it goes on without.',
+  allowed: 'It is allowed already: it failed outside the cell.',
+};
+
+function remedy({ allow, what, no_remedy: why }) {
+  if (!allow) return element('span', { class: 'faint' }, withoutRemedy[why] ?? 'Nothing allows it.');
   const [, text, note] = /^(.*?)(?: \(([^()]*)\))?$/.exec(allow);
   const lines = text.split(' and ');
   if (!lines.every((line) => /^[a-z_.]+ = ("[^"]*"|\["[^"]*"\])$/.test(line))) return visible(allow);

@@ -1,6 +1,6 @@
 // The page: logs in, hears what changes, and shows the view that the address names.
 
-import { makeFilter, showAudit } from './audit.mjs';
+import { learnNames, makeFilter, showAudit } from './audit.mjs';
 import { offerNotifications, showDecisions } from './decisions.mjs';
 import { showLearn } from './learn.mjs';
 import { byId, fill, visible } from './parts.mjs';
@@ -36,8 +36,9 @@ function hear(news) {
   if (news.at_ms === undefined) return;
   const wasUnknown = last?.status === undefined;
   last = news;
+  learnNames(news);
   showTrouble(news.error ? [news.error.message, news.error.advice].filter(Boolean).join('. ') : '');
-  byId('whose').textContent = `${news.user}${news.status?.version ? `, cellblock ${news.status.version}` : ''}${news.status?.mode ? `, ${news.status.mode} mode` : ''}`;
+  byId('whose').textContent = `${news.user}${news.status?.version ? `, cellblock ${news.status.version}` : ''}${news.status?.mode ? `, ${news.status.mode} mode` : ''}; times are UTC`;
   showServices(news);
   showDecisions(news);
   if (wasUnknown && view() === 'learn') showLearn(news);

@@ -82,7 +82,12 @@ export const list = (sentences) => element('ul', { class: 'plain' }, sentences.m
 
 export const button = (text, onclick, kind = '', label = undefined) => element('button', { type: 'button', class: kind, onclick, 'aria-label': label }, text);
 
-export const time = (ms) => (ms ? new Date(ms).toLocaleString() : '');
+// All times of the page are UTC, as those of the audit log are: "2026-11-22 13:05:00".
+export const utc = (text) => String(text ?? '').replace('T', ' ').replace(/(\.\d+)?Z$/, '');
+export const time = (ms) => (ms ? utc(new Date(ms).toISOString()) : '');
+
+// "server.files.rule[1] (/etc/cellblock/servers.d/files.toml line 12)", as `cellblock explain` names it.
+export const ruleText = ({ name, file, line }) => `${name}${file ? ` (${file} line ${line})` : ''}`;
 
 export function bytes(count) {
   const units = ['B', 'KiB', 'MiB', 'GiB'];

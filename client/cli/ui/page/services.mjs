@@ -1,7 +1,7 @@
 // Connected services: one card for each server, kept from one answer to the next, so that what a person has opened
 // or is about to press stays where it is.
 
-import { block, button, bytes, byId, doing, element, facts, fill, list, askFor, plot, say, time, visible } from './parts.mjs';
+import { block, button, bytes, byId, doing, element, facts, fill, list, askFor, plot, ruleText, say, time, visible } from './parts.mjs';
 import { change, follow, read } from './server.mjs';
 
 const cards = new Map();
@@ -111,7 +111,7 @@ class Card {
       const { json, why } = await read('/api/explain', { server: this.name, uid: `${this.who.selectedOptions[0].dataset.uid}`, tool: tool.name });
       const about = json?.rule ?? json?.rules?.[0];
       cell.className = { allow: 'good', deny: 'bad', ask: 'weak' }[json?.effect] ?? 'faint';
-      fill(cell, visible(json?.effect ? `${json.effect}${about?.name ? `: ${about.name}` : ''}${json.reason ? ` (${json.reason})` : ''}` : why));
+      fill(cell, visible(json?.effect ? `${json.effect}${about?.name ? `: ${ruleText(about)}` : ''}${json.reason ? ` (${json.reason})` : ''}` : why));
     } catch (failure) {
       fill(cell, visible(failure.message));
     }
@@ -202,28 +202,31 @@ class Card {
 
 function showInstallation(news) {
   const { status } = news;
-  const off = status.switch?.off;
   fill(byId('installation'),
-    off && element('p', { class: 'failure' }, visible(`Everything is switched off${status.switch.reason ? `: ${status.switch.reason}` : ''}`)),
+    news.switch?.off && element('p', { class: 'failure' }, visible(`Everything is switched off${news.switch.reason ? `: ${news.switch.reason}` : ''}`)),
     status.audit?.written === false && element('p', { class: 'failure' }, 'The audit log cannot be written: new calls are refused.'),
     status.weakenings?.length > 0 && element('div', { class: 'weakening' }, element('strong', {}, 'The installation is weaker than the defaults'), list(status.weakenings)),
     status.kernel_lacks?.length > 0 && element('div', { class: 'weakening' }, element('strong', {}, 'This kernel lacks'), list(status.kernel_lacks)));
 }
 
-function switchButtons() {
+// What is not known is offered both ways.
+function switchButtons(off) {
   const ask = (word, what) => () => {
     const row = askFor(what, word === 'disable' ? 'Switch off' : 'Switch on', (reason) => act('/api/switch', { word, reason }, word === 'disable' ? 'Everything is switched off.' : 'It is switched on.'), 'Reason');
     byId('installation').after(row);
     row.querySelector('input').focus();
   };
   return [button('Reload', doing(() => act('/api/reload', {}, 'The configuration was read anew.'))),
-          button('Switch on', ask('enable', 'Take the switch back?')), button('Switch everything off', ask('disable', 'Refuse everything and stop all cells, for all users?'), 'danger')];
+          off !== false && button('Switch on', ask('enable', 'Take the switch back?')),
+          off !== true && button('Switch everything off', ask('disable', 'Refuse everything and stop all cells, for all users?'), 'danger')];
 }
 
 export function showServices(news) {
   const actions = byId('installation-actions');
+  const off = news.switch?.off;
   if (news.decides === 'none') fill(actions);
-  else if (actions.childElementCount === 0) fill(actions, switchButtons());
+  else if (actions.childElementCount === 0 || actions.dataset.off !== `${off}`) fill(actions, switchButtons(off));
+  actions.dataset.off = `${off}`;
   if (!news.status) return;
   showInstallation(news);
   const servers = news.status.servers ?? [];
