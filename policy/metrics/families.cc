@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policy/failures/end_verdict.h"
-#include "policy/failures/failure.h"
+#include "policy/failures/failure_code.h"
 
 namespace cellblock::metrics {
 namespace {

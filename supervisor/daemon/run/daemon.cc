@@ -14,10 +14,10 @@
 
 #include "policy/config/stop_time.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
-#include "supervisor/daemon/report/check_report.h"
-#include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/daemon/run/refusal.h"
 #include "supervisor/daemon/run/service_status.h"
+#include "supervisor/daemon/status/broken_parts.h"
+#include "supervisor/daemon/status/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -20,20 +20,20 @@
 #include "supervisor/daemon/helpers/audit_link.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/helpers/http_host.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/helpers/launcher_watchdog.h"
 #include "supervisor/daemon/helpers/metrics_host.h"
 #include "supervisor/daemon/helpers/supervisor_audit_queue.h"
-#include "supervisor/daemon/report/installation_report.h"
 #include "supervisor/daemon/run/log_relay.h"
 #include "supervisor/daemon/run/reload_server.h"
 #include "supervisor/daemon/run/user_table.h"
 #include "supervisor/daemon/sockets/admin_sockets.h"
 #include "supervisor/daemon/sockets/connection_closer.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/kill_switch_listener.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
-#include "supervisor/daemon/start/kill_switch.h"
-#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/status/installation_report.h"
 
 /// The running supervisor: carries the user table's decisions out, and feeds it what happens.
 /// The only file that knows all the parts. One thread.

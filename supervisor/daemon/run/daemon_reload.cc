@@ -13,9 +13,9 @@
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
 #include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"
+#include "supervisor/daemon/status/explain_reload.h"
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
 

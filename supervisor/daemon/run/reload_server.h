@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "supervisor/daemon/process/readable_fd.h"
-#include "supervisor/daemon/reload/reload_protocol.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 
 namespace cellblock::daemon {
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/questions.h"
+#include "supervisor/daemon/cellblockd/questions.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "supervisor/daemon/process/children.h"
 #include "supervisor/daemon/process/forked_work.h"
 #include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/status/explain_reload.h"
 #include "supervisor/os/fork_without_handlers.h"
 #include "supervisor/os/sys.h"
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/reload/reload_protocol.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 
 #include <sys/socket.h>
 
