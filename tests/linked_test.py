@@ -21,7 +21,7 @@ LIBRARIES = {
     "openssl/": "libcrypto", "seccomp.h": "libseccomp", "boost/": "Boost", "spdlog/": "spdlog", "fmt/": "fmt", "ares": "c-ares",
     "prometheus/": "prometheus-cpp", "archive": "libarchive",
 }
-PROGRAMS = ["cellblockd", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-egress",
+PROGRAMS = ["cellblockd", "cellblock-supervisor", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-egress",
             "cellblock-http", "cellblock-metrics"]
 MAY_DIFFER_BY = 0.05  # the page says how much it is, not each line
 

@@ -16,8 +16,8 @@ namespace {
 TEST(Start, NeedsEveryProgramOfItsOwn) {
   if (!running_as_root()) GTEST_SKIP() << "only root can cover a file";
   for (const std::string name :
-       {"cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-egress",
-        "cellblock-probe", "cellblock-http", "cellblock-metrics"}) {
+       {"cellblock-supervisor", "cellblock-launcher", "cellblock-gateway", "cellblock-audit",
+        "cellblock-egress", "cellblock-probe", "cellblock-http", "cellblock-metrics"}) {
     Daemon daemon{Mode::system};
     const auto& directory = daemon.directory();
     const std::string cover = directory.write("cover", "");  // not executable

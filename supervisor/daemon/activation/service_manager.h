@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/os/sys.h"
@@ -22,9 +23,13 @@ Result<ServiceManager> meet_service_manager();
 /// Its notification socket (sd_notify(3)). Without one nothing is sent.
 class ServiceNotify {
  public:
+  /// Its address is taken out of the environment.
   ServiceNotify();
+  /// That the program which became this one has taken. Empty: there is none.
+  explicit ServiceNotify(std::string address) : address_(std::move(address)) {}
 
   bool is_there() const { return !address_.empty(); }
+  const std::string& address() const { return address_; }
 
   /// "READY=1". Best effort: the manager notices a missing message by its own timeout.
   void send(std::string_view state) const;

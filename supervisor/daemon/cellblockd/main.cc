@@ -20,6 +20,7 @@
 #include "supervisor/daemon/activation/service_manager.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/cellblockd/questions.h"
+#include "supervisor/daemon/exec/become_supervisor.h"
 #include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/identity/id_mapped_tree.h"
@@ -30,9 +31,7 @@
 #include "supervisor/daemon/process/privileges.h"
 #include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/reload/reload_client.h"
-#include "supervisor/daemon/run/daemon.h"
-#include "supervisor/daemon/run/log_relay.h"
-#include "supervisor/daemon/sockets/kill_switch.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 #include "supervisor/daemon/start/cgroup_setup.h"
 #include "supervisor/daemon/start/clean_start.h"
 #include "supervisor/daemon/start/config_pipeline.h"
@@ -48,12 +47,12 @@ namespace cellblock::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
-constexpr std::chrono::milliseconds end_patience{5'000};
 // It holds the configuration twice while it is reloaded, and of each user a connection's worth.
 constexpr std::uint64_t data_limit = std::uint64_t{1} << 30U;
 
 /// The programs that are started later, when their paths may be out of reach.
 struct Programs {
+  Fd supervisor;
   Fd launcher;
   Fd gateway;
   Fd audit_writer;
@@ -129,6 +128,7 @@ Result<Fd> open_helper_if(bool is_used, const char* name) {
 
 Result<Programs> open_programs(const Config& config) {
   Programs programs;
+  programs.supervisor = CELLBLOCK_TRY(open_helper("cellblock-supervisor"));
   programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
   programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
   programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
@@ -186,15 +186,17 @@ Result<void> give_everything_up(const Config& config) {
   return {};
 }
 
-// Those besides the gateways, where there are any.
-Result<void> start_listeners(Daemon& daemon, const Config& config, Sockets& sockets) {
-  if (config.http) {
-    CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
-  }
-  if (config.metrics) {
-    CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
-  }
-  return {};
+SupervisorState state_for(LauncherProcess launcher, Sockets sockets, Owned owned,
+                          const ServiceManager& manager, const ServiceNotify& service) {
+  return {.launcher = std::move(launcher),
+          .state_directory = std::move(owned.state_lock),
+          .own_group = std::move(owned.groups.lock),
+          .mcp = std::move(sockets.mcp),
+          .http = std::move(sockets.http),
+          .metrics = std::move(sockets.metrics),
+          .audit = std::move(owned.audit_log),
+          .notify_socket = service.address(),
+          .offer = manager.offer};
 }
 
 Result<void> run(const Options& options) {
@@ -211,7 +213,6 @@ Result<void> run(const Options& options) {
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
   const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
   Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
@@ -224,9 +225,9 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(run_commands(
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
+  Fd sealed_config = CELLBLOCK_TRY(duplicate(sealed.config.get()));
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
   Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
-  LogRelay relay(std::move(log.first));
   LauncherProcess launcher =
       CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, owned, std::move(log.second)));
   // From here the launcher alone holds the secrets.
@@ -237,25 +238,13 @@ Result<void> run(const Options& options) {
   // From here no process of ours holds a capability on the host, and this one makes the calls of an
   // ordinary program.
 
-  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorRequestKind::ids_mapped}));
-  CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::ready, launcher_patience));
-  Result<void> served;
-  std::vector<pid_t> closing;
-  {
-    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(kill_switch));
-    daemon.relay_with(relay);
-    CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
-    CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));
-    daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
-    served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
-    closing = daemon.close_connections();
-  }
-  // From here no peer can reach us, and the channels to all gateways are closed.
-
-  const auto ended = launcher.end(end_patience, closing);
-  // From here no process of ours is left, but for those that a peer keeps from closing what it
-  // sent.
-  return served ? ended : served;
+  SupervisorState state =
+      state_for(std::move(launcher), std::move(sockets), std::move(owned), manager, service);
+  state.config = std::move(sealed_config);
+  state.reload_facts = CELLBLOCK_TRY(seal(reload_facts(options, read_by)));
+  state.log = std::move(log.first);
+  state.cellblockd = std::move(own_program);
+  return std::unexpected(become_supervisor(programs.supervisor, state));
 }
 
 }  // namespace

@@ -161,6 +161,12 @@ Result<LauncherProcess> LauncherProcess::start(int program, std::span<const int>
   return launcher;
 }
 
+LauncherProcess LauncherProcess::inherited(pid_t pid, Fd pidfd, Fd channel, Fd user_namespace) {
+  LauncherProcess launcher(pid, std::move(pidfd), std::move(channel));
+  launcher.user_namespace_ = std::move(user_namespace);
+  return launcher;
+}
+
 LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),

@@ -1,0 +1,98 @@
+// cellblock-supervisor: serves hosts. cellblockd becomes it when everything is read, opened, bound
+// and given up: this program has no parser of configurations, and no privilege from its first
+// instruction on. Its filter of system calls is installed before it is executed, too.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "supervisor/daemon/exec/inherited_state.h"
+#include "supervisor/daemon/process/confinement.h"
+#include "supervisor/daemon/process/hidden_memory.h"
+#include "supervisor/daemon/run/daemon.h"
+#include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/log/own_log.h"
+#include "supervisor/os/memory_limit.h"
+
+namespace cellblock::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
+constexpr std::chrono::milliseconds end_patience{5'000};
+
+// Before anything is read.
+Result<void> begin() {
+  // Before Linux 6.14 who is executed by descriptor has its number as name.
+  if (::prctl(PR_SET_NAME, "cellblock-supervisor") < 0) return sys_fail("prctl");
+  CELLBLOCK_CHECK(hide_memory());  // the exec has set the default again
+  if (const auto proven = prove_confined(); !proven) {
+    return fail("cellblock-supervisor is executed by cellblockd alone: " + proven.error().text);
+  }
+  return {};
+}
+
+// Those besides the gateways, where there are any.
+Result<void> start_listeners(Daemon& daemon, const Config& config, SupervisorState& state) {
+  if (config.http) {
+    CELLBLOCK_CHECK(daemon.start_http(std::move(state.http), launcher_patience));
+  }
+  if (config.metrics) {
+    CELLBLOCK_CHECK(daemon.start_metrics(std::move(state.metrics), launcher_patience));
+  }
+  return {};
+}
+
+Result<void> run() {
+  CELLBLOCK_CHECK(begin());
+  Inherited inherited = CELLBLOCK_TRY(inherit_state());
+  cellblock::speak_to_journal("cellblockd");
+  SupervisorState& state = inherited.state;
+  const ServiceNotify service(state.notify_socket);
+  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(state.state_directory.get())));
+  ReloadFacts facts = CELLBLOCK_TRY(read_reload_facts(state.reload_facts.get()));
+  LogRelay relay(std::move(state.log));
+  LauncherProcess launcher = std::move(state.launcher);
+
+  CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorRequestKind::ids_mapped}));
+  CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::ready, launcher_patience));
+  Result<void> served;
+  std::vector<pid_t> closing;
+  {
+    Daemon daemon(inherited.config, launcher, std::move(state.audit), std::move(kill_switch));
+    daemon.relay_with(relay);
+    CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
+    CELLBLOCK_CHECK(start_listeners(daemon, inherited.config, state));
+    daemon.take_reloads(std::move(facts), std::move(state.cellblockd));
+    served = daemon.serve(std::move(state.mcp), service, state.offer);
+    closing = daemon.close_connections();
+  }
+  // From here no peer can reach us, and the channels to all gateways are closed.
+
+  const auto ended = launcher.end(end_patience, closing);
+  // From here no process of ours is left, but for those that a peer keeps from closing what it
+  // sent.
+  return served ? ended : served;
+}
+
+}  // namespace
+}  // namespace cellblock::daemon
+
+int main() {
+  try {
+    cellblock::end_when_out_of_memory("cellblockd");
+    cellblock::set_up_log("cellblockd");
+    const auto result = cellblock::daemon::run();
+    if (!result) spdlog::error("{}", result.error().text);
+    return result ? 0 : 1;
+  } catch (const std::exception& error) {
+    // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
+    static_cast<void>(std::fputs(error.what(), stderr));
+    return 1;
+  }
+}
