@@ -524,7 +524,7 @@ class Documentation(unittest.TestCase):
         self.assertLessEqual(alerted, set(code))
 
     def test_the_alert_about_crashes_leaves_out_the_ends_that_are_none(self):
-        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/failures/end_verdict.cc"), re.DOTALL)
+        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/failures/verdict.cc"), re.DOTALL)
         no_crashes = re.findall(r"Verdict::(\w+)", body.group(0))
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
@@ -532,7 +532,7 @@ class Documentation(unittest.TestCase):
     def test_the_page_about_troubleshooting_has_a_section_for_each_failure_code_and_verdict_and_no_other(self):
         header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure_code.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
-        verdicts = re.search(r"verdict_names = \{(.*?)\};", read("policy/failures/end_verdict.cc"), re.DOTALL)
+        verdicts = re.search(r"verdict_names = \{(.*?)\};", read("policy/failures/verdict.cc"), re.DOTALL)
         connection = ["unreachable", "no_access", "untrusted_listener", "disconnected"]  # topic_of() in advice.cc
         sections = re.findall(r"^### (.*)$", read("docs/troubleshooting.md"), re.MULTILINE)
         self.assertEqual(sorted(sections), sorted({*codes, *re.findall(r'"(\w+)"', verdicts.group(1)), *connection}))

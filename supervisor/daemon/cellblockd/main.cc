@@ -18,6 +18,7 @@
 #include "supervisor/daemon/activation/activated_socket.h"
 #include "supervisor/daemon/activation/http_sockets.h"
 #include "supervisor/daemon/activation/service_manager.h"
+#include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/cellblockd/questions.h"
 #include "supervisor/daemon/exec/become_supervisor.h"
@@ -187,7 +188,7 @@ Result<void> give_everything_up(const Config& config) {
 }
 
 SupervisorState state_for(LauncherProcess launcher, Sockets sockets, Owned owned,
-                          const ServiceManager& manager, const ServiceNotify& service) {
+                          const ServiceManager& manager) {
   return {.launcher = std::move(launcher),
           .state_directory = std::move(owned.state_lock),
           .own_group = std::move(owned.groups.lock),
@@ -195,7 +196,7 @@ SupervisorState state_for(LauncherProcess launcher, Sockets sockets, Owned owned
           .http = std::move(sockets.http),
           .metrics = std::move(sockets.metrics),
           .audit = std::move(owned.audit_log),
-          .notify_socket = service.address(),
+          .notify_socket = manager.notify_socket,
           .offer = manager.offer};
 }
 
@@ -207,7 +208,7 @@ Result<void> run(const Options& options) {
   cellblock::speak_to_journal("cellblockd");
   CELLBLOCK_CHECK(adopt_children());
   CELLBLOCK_CHECK(hide_memory());
-  const ServiceNotify service;
+  const ServiceNotify service(manager.notify_socket);
 
   const std::uint32_t read_by = ::geteuid();
   LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
@@ -239,7 +240,7 @@ Result<void> run(const Options& options) {
   // ordinary program.
 
   SupervisorState state =
-      state_for(std::move(launcher), std::move(sockets), std::move(owned), manager, service);
+      state_for(std::move(launcher), std::move(sockets), std::move(owned), manager);
   state.config = std::move(sealed_config);
   state.reload_facts = CELLBLOCK_TRY(seal(reload_facts(options, read_by)));
   state.log = std::move(log.first);

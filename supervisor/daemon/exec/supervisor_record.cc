@@ -41,7 +41,7 @@ class Reader {
   void get(std::string& text) { text = next(); }
   template <std::integral T>
   void get(T& number) {
-    const std::string_view field = next();
+    const std::string field(next());
     const char* const end = field.data() + field.size();
     const auto [stop, error] = std::from_chars(field.data(), end, number);
     if (error != std::errc{} || stop != end) failed_ = true;

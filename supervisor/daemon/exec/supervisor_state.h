@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "supervisor/daemon/activation/http_sockets.h"
+#include "supervisor/daemon/activation/bound_sockets.h"
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/helpers/audit_files.h"

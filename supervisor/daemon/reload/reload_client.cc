@@ -22,6 +22,7 @@
 #include "policy/redaction/secret_marks.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "policy/reload/partial_difference.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/secret_files.h"
 #include "supervisor/daemon/process/forked_work.h"

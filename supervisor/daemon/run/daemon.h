@@ -14,7 +14,7 @@
 
 #include "policy/config/config.h"
 #include "policy/rates/refused_attempts.h"
-#include "supervisor/daemon/activation/service_manager.h"
+#include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/helpers/audit_link.h"

@@ -11,7 +11,7 @@
 
 #include "policy/config/config_bytes.h"
 #include "policy/reload/difference.h"
-#include "policy/reload/merge.h"
+#include "policy/reload/places.h"
 #include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"

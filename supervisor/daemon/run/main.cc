@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/exec/inherited_state.h"
 #include "supervisor/daemon/process/confinement.h"
 #include "supervisor/daemon/process/hidden_memory.h"
