@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "supervisor/daemon/report/declared_parts.h"
+
 namespace cellblock {
 namespace {
 
@@ -18,7 +20,7 @@ Server server(const char* name) {
 }
 
 Json report(const Config& config, const InstallationState& state) {
-  return Json::parse(installation_json(config, state));
+  return Json::parse(installation_json(config, state, declared_parts(config)));
 }
 
 TEST(InstallationReport, HasTheStateAndEveryDeclaredServer) {

@@ -227,6 +227,7 @@ Result<void> run(const Options& options) {
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
   Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
   Fd sealed_config = CELLBLOCK_TRY(duplicate(sealed.config.get()));
+  Fd declared = std::move(sealed.declared);
   Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
   Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
   LauncherProcess launcher =
@@ -242,6 +243,7 @@ Result<void> run(const Options& options) {
   SupervisorState state =
       state_for(std::move(launcher), std::move(sockets), std::move(owned), manager);
   state.config = std::move(sealed_config);
+  state.declared = std::move(declared);
   state.reload_facts = CELLBLOCK_TRY(seal(reload_facts(options, read_by)));
   state.log = std::move(log.first);
   state.cellblockd = std::move(own_program);

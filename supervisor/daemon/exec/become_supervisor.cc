@@ -31,6 +31,7 @@ std::vector<int> descriptors_of(const SupervisorState& state, int record, int no
   const auto or_none = [none](const Fd& fd) { return fd.valid() ? fd.get() : none; };
   std::vector<int> fds{record,
                        state.config.get(),
+                       state.declared.get(),
                        state.reload_facts.get(),
                        state.launcher.channel().get(),
                        state.launcher.pidfd().get(),

@@ -60,6 +60,7 @@ Result<Inherited> inherit_state() {
   SupervisorRecord record = CELLBLOCK_TRY(read_supervisor_record(Fd(fd::record).get()));
   Config config = CELLBLOCK_TRY(read_sealed_config(fd::config));
   SupervisorState state{.config = Fd(fd::config),
+                        .declared = Fd(fd::declared),
                         .reload_facts = Fd(fd::reload_facts),
                         .launcher = LauncherProcess::inherited(
                             record.launcher, Fd(fd::launcher_pidfd), Fd(fd::launcher_channel),

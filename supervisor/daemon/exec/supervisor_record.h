@@ -21,21 +21,22 @@ namespace supervisor_fd {
 inline constexpr int first = 3;
 inline constexpr int record = 3;
 inline constexpr int config = 4;        ///< sealed
-inline constexpr int reload_facts = 5;  ///< sealed: sockets/reload_protocol.h
-inline constexpr int launcher_channel = 6;
-inline constexpr int launcher_pidfd = 7;
-inline constexpr int launcher_user_namespace = 8;
-inline constexpr int log = 9;               ///< of the launcher's pipes: run/log_relay.h
-inline constexpr int state_directory = 10;  ///< locked
-inline constexpr int own_group = 11;        ///< locked; kept, and not used
-inline constexpr int cellblockd = 12;       ///< the program, for a reload after SIGHUP
-inline constexpr int mcp_socket = 13;
+inline constexpr int declared = 5;      ///< sealed: report/declared_parts.h
+inline constexpr int reload_facts = 6;  ///< sealed: sockets/reload_protocol.h
+inline constexpr int launcher_channel = 7;
+inline constexpr int launcher_pidfd = 8;
+inline constexpr int launcher_user_namespace = 9;
+inline constexpr int log = 10;              ///< of the launcher's pipes: run/log_relay.h
+inline constexpr int state_directory = 11;  ///< locked
+inline constexpr int own_group = 12;        ///< locked; kept, and not used
+inline constexpr int cellblockd = 13;       ///< the program, for a reload after SIGHUP
+inline constexpr int mcp_socket = 14;
 // Where the configuration has none of these, /dev/null is in its place.
-inline constexpr int http_tcp = 14;
-inline constexpr int http_unix = 15;
-inline constexpr int metrics = 16;
-inline constexpr int journal = 17;
-inline constexpr int audit_files = 18;  ///< of each file two: to append, to read
+inline constexpr int http_tcp = 15;
+inline constexpr int http_unix = 16;
+inline constexpr int metrics = 17;
+inline constexpr int journal = 18;
+inline constexpr int audit_files = 19;  ///< of each file two: to append, to read
 }  // namespace supervisor_fd
 
 struct SupervisorRecord {

@@ -15,6 +15,7 @@ namespace cellblock::daemon {
 /// holds no secret, and nothing in it can be opened again.
 struct SupervisorState {
   Fd config;        ///< sealed
+  Fd declared;      ///< sealed: report/declared_parts.h
   Fd reload_facts;  ///< sealed
   LauncherProcess launcher;
   Fd log;              ///< where the launcher says whose pipes there are

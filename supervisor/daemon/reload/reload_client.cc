@@ -255,7 +255,7 @@ constexpr std::string_view not_known = "see the log for what has become of it";
 std::optional<int> bring(const Options& options, int socket, Brought& brought) {
   const auto sent =
       send_request(socket, {std::move(brought.sealed.config), std::move(brought.sealed.secrets),
-                            std::move(brought.owner_mounts)});
+                            std::move(brought.sealed.declared), std::move(brought.owner_mounts)});
   if (!sent) return say_failure(options, no_change, sent.error().text());
   const auto refusal = read_answer(socket);
   if (!refusal) return say_failure(options, not_known, refusal.error().text);

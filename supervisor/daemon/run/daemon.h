@@ -41,8 +41,10 @@ namespace cellblock::daemon {
 
 class Daemon {
  public:
-  /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
-  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, KillSwitch kill_switch);
+  /// `config` and `launcher` outlive it. A reload changes `config`, where it is. `declared`: of the
+  /// configuration, for administrators (report/declared_parts.h).
+  Daemon(Config& config, std::string declared, LauncherProcess& launcher, AuditFiles audit_log,
+         KillSwitch kill_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -166,10 +168,12 @@ class Daemon {
     ReloadServer::Asker asker;
     Config config;
     Fd sealed;
+    std::string declared;
     std::vector<std::string> changes;
   };
 
   Config& config_;
+  std::string declared_;
   LauncherProcess& launcher_;
   KillSwitch kill_switch_;
   boost::asio::io_context loop_{1};

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/ipc/sealed_config.h"
 #include "supervisor/log/own_log.h"
 #include "supervisor/os/memory_limit.h"
 
@@ -57,6 +59,7 @@ Result<void> run() {
   const ServiceNotify service(state.notify_socket);
   KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(state.state_directory.get())));
   ReloadFacts facts = CELLBLOCK_TRY(read_reload_facts(state.reload_facts.get()));
+  std::string declared = CELLBLOCK_TRY(read_declared_parts(state.declared.get()));
   LogRelay relay(std::move(state.log));
   LauncherProcess launcher = std::move(state.launcher);
 
@@ -65,7 +68,8 @@ Result<void> run() {
   Result<void> served;
   std::vector<pid_t> closing;
   {
-    Daemon daemon(inherited.config, launcher, std::move(state.audit), std::move(kill_switch));
+    Daemon daemon(inherited.config, std::move(declared), launcher, std::move(state.audit),
+                  std::move(kill_switch));
     daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
     CELLBLOCK_CHECK(start_listeners(daemon, inherited.config, state));

@@ -15,7 +15,7 @@
 namespace cellblock::daemon {
 
 /// Where another configuration is brought, by one at a time: by root, who has read the files, or by
-/// a child of ours. Nothing but two sealed descriptors is taken. One thread.
+/// a child of ours. Nothing but descriptors is taken. One thread.
 class ReloadServer {
  public:
   struct Asker {
