@@ -60,6 +60,20 @@ TEST(Start, OfTheSupervisorIsCellblockdsAlone) {
               testing::HasSubstr("cellblock-supervisor is executed by cellblockd alone: "));
 }
 
+TEST(Start, LeavesNoProcessWhereTheSupervisorEndsAtOnce) {
+  if (!running_as_root()) GTEST_SKIP() << "only root can cover a file";
+  become_reaper();
+  Daemon daemon{Mode::system};
+  // Of the same build, and not what is started so: it ends. The launcher waits for its word by
+  // then.
+  const std::string supervisor = daemon.directory().path("bin/cellblock-supervisor");
+  daemon.start_in_vain({.servers = server_of_build(daemon, "echo", "echo_server"),
+                        .overlays = {{CELLBLOCK_TEST_BIN "/cellblock-audit", supervisor}}});
+  EXPECT_THAT(daemon.survivors(), testing::IsEmpty());
+  // As after a crash; the next start takes its place.
+  EXPECT_TRUE(std::filesystem::remove(daemon.socket()));
+}
+
 TEST(Start, KeepsTheProcessAndLeavesTheSupervisorNoOtherDescriptors) {
   if (!running_as_root()) GTEST_SKIP() << "needs root: it looks into another user's process";
   Daemon daemon{Mode::system};
