@@ -40,7 +40,7 @@ install(TARGETS cellblock-tools RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/
 install(DIRECTORY client/cli/add/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock COMPONENT command
         FILES_MATCHING PATTERN *.toml)
 install(TARGETS cellblockd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT daemon)
-install(TARGETS cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress
+install(TARGETS cellblock-supervisor cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress
                 cellblock-probe
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cellblock COMPONENT daemon)
 install(FILES LICENSE CHANGELOG.md docs/cli.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)

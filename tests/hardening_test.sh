@@ -12,7 +12,7 @@ calls_protector() {
     ours && /__stack_chk_fail/ { found = 1 } END { exit !found }'
 }
 
-for name in cellblockd cellblock cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress cellblock-probe cellblock-tools; do
+for name in cellblockd cellblock cellblock-supervisor cellblock-launcher cellblock-gateway cellblock-audit cellblock-http cellblock-metrics cellblock-egress cellblock-probe cellblock-tools; do
   program=$directory/$name
   [ -e "$program" ] || { complain "$name" "is not there"; continue; }
   header=$(readelf --wide --file-header "$program")
@@ -38,6 +38,11 @@ for name in cellblockd cellblock cellblock-launcher cellblock-gateway cellblock-
     complain "$name" "looks for libraries in the current directory"
   fi
 done
+
+# The process that every host reaches first has no library that reads what people write.
+foreign=$(readelf --wide --dynamic "$directory/cellblock-supervisor" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+  grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|libfmt|libspdlog|ld-linux[^.]*)\.so\.' || true)
+[ -z "$foreign" ] || complain cellblock-supervisor "is linked with ${foreign//$'\n'/, }"
 
 # What these leave in a program cannot be told apart from what less would leave.
 commands=$directory/../compile_commands.json

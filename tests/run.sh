@@ -126,7 +126,7 @@ if [ "$scope" = quick ]; then
 else
   # The programs as they are installed, in their cells; what tests parts by hand runs with the
   # sanitizers below, built by the other compiler.
-  build release --target tests_of_programs cellblockd cellblock cellblock-launcher cellblock-gateway \
+  build release --target tests_of_programs cellblockd cellblock-supervisor cellblock cellblock-launcher cellblock-gateway \
     cellblock-tools cellblock-audit cellblock-egress cellblock-http cellblock-metrics cellblock-probe cellblock-manual-files
   run_tests release -L '^(conformance|containment|integration|programs|sdk)$'
   check "hardening" tests/hardening_test.sh build/release/bin

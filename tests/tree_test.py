@@ -103,7 +103,7 @@ MACHINE_FOLDERS = {
 }
 # Machines in folders that are mostly none.
 MACHINES = [
-    "supervisor/audit/audit_line", "supervisor/daemon/load/cgroup_text", "supervisor/daemon/report/explain_reload",
+    "supervisor/audit/audit_line", "supervisor/daemon/load/cgroup_text", "supervisor/daemon/status/explain_reload",
     "supervisor/daemon/activation/service_offer", "supervisor/daemon/run/service_status", "supervisor/daemon/activation/socket_match",
     "supervisor/daemon/identity/subordinate_ids", "supervisor/daemon/run/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
@@ -524,21 +524,21 @@ class Documentation(unittest.TestCase):
         self.assertLessEqual(alerted, set(code))
 
     def test_the_alert_about_crashes_leaves_out_the_ends_that_are_none(self):
-        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/failures/end_verdict.cc"), re.DOTALL)
+        body = re.search(r"bool is_on_purpose.*?\n}\n\nbool is_crash.*?\n}", read("policy/failures/verdict.cc"), re.DOTALL)
         no_crashes = re.findall(r"Verdict::(\w+)", body.group(0))
         left_out = re.search(r'verdict!~"([^"]*)"', read("examples/metrics/alerts.yaml"))
         self.assertEqual(sorted(left_out.group(1).split("|")), sorted(no_crashes))
 
     def test_the_page_about_troubleshooting_has_a_section_for_each_failure_code_and_verdict_and_no_other(self):
-        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
+        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure_code.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
-        verdicts = re.search(r"verdict_names = \{(.*?)\};", read("policy/failures/end_verdict.cc"), re.DOTALL)
+        verdicts = re.search(r"verdict_names = \{(.*?)\};", read("policy/failures/verdict.cc"), re.DOTALL)
         connection = ["unreachable", "no_access", "untrusted_listener", "disconnected"]  # topic_of() in advice.cc
         sections = re.findall(r"^### (.*)$", read("docs/troubleshooting.md"), re.MULTILINE)
         self.assertEqual(sorted(sections), sorted({*codes, *re.findall(r'"(\w+)"', verdicts.group(1)), *connection}))
 
     def test_the_page_about_errors_lists_the_failure_codes_of_the_code(self):
-        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure.h"), re.DOTALL)
+        header = re.search(r"enum class FailureCode.*?\{(.*?)\};", read("policy/failures/failure_code.h"), re.DOTALL)
         codes = re.findall(r"^\s*(\w+),", header.group(1), re.MULTILINE)
         table = re.findall(r"^\| `(\w+)` \| (-\d+) \|", read("docs/errors.md"), re.MULTILINE)
         self.assertEqual([name for name, _ in table], codes)

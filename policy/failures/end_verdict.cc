@@ -172,13 +172,6 @@ constexpr std::size_t longest_last_words = 300;
 constexpr std::size_t most_shown_lines = 10;
 constexpr int loader_failed = 127;
 
-constexpr std::array<std::string_view, verdict_count> verdict_names = {
-    "ordinary_exit", "never_ran",         "early_crash",   "crash",          "killed_by_filter",
-    "stopped",       "handshake_timeout", "closed_stdout", "too_much_noise", "closed_stdin",
-    "unread_stdin",  "egress_ended",      "out_of_memory", "idle",           "unresponsive",
-    "evicted",       "foreign_framing",
-};
-
 std::string in_parentheses(std::string_view text) {
   return text.empty() ? "" : fmt::format(" ({})", text);
 }
@@ -374,20 +367,6 @@ CrashVerdict judge_given_up(const EndedCell& cell) {
 }
 
 }  // namespace
-
-std::string_view name_of(Verdict verdict) {
-  const auto index = static_cast<std::size_t>(verdict);
-  return index < verdict_names.size() ? verdict_names[index] : "unknown";
-}
-
-bool is_on_purpose(std::string_view verdict) {
-  return verdict == name_of(Verdict::stopped) || verdict == name_of(Verdict::idle) ||
-         verdict == name_of(Verdict::evicted);
-}
-
-bool is_crash(std::string_view verdict) {
-  return !is_on_purpose(verdict) && verdict != name_of(Verdict::ordinary_exit);
-}
 
 /// In the order in which things can have come first: a cell whose set-up failed never ran, and one
 /// that was given up died of that.

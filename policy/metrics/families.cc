@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "policy/failures/end_verdict.h"
-#include "policy/failures/failure.h"
+#include "policy/failures/failure_code.h"
+#include "policy/failures/verdict.h"
 
 namespace cellblock::metrics {
 namespace {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "policy/config/path_rules.h"
-#include "policy/reload/merge.h"
 
 namespace cellblock {
 namespace {
@@ -269,17 +268,6 @@ Difference difference(const Config& used, const Config& fresh) {
     changed->is_broken = fresh.servers[i].breakage.is_broken();
     found.servers.push_back(std::move(*changed));
   }
-  return found;
-}
-
-Difference partial_difference(const Config& used, Config& next) {
-  std::vector<std::string> wanted = difference(used, next).at_start;
-  keep_for_restart(used, next);
-  Difference found = difference(used, next);
-  std::erase_if(wanted, [&](const std::string& key) {
-    return std::ranges::find(found.at_start, key) != found.at_start.end();
-  });
-  found.left = std::move(wanted);
   return found;
 }
 

@@ -85,10 +85,6 @@ std::string line_of(const ChangedServer& server);
 /// One line for each difference that takes effect.
 std::vector<std::string> lines_of(const Difference& difference);
 
-/// What is left of a reload that takes the rest: `next` is merged, and is changed so that nothing
-/// of it waits for a restart but what refuses the whole.
-Difference partial_difference(const Config& used, Config& next);
-
 /// Why all of it is refused; empty: it is not.
 std::string refusal_of(const Difference& difference);
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "policy/base/server_set.h"
 #include "policy/config/host_facts.h"
 #include "policy/config/server_list.h"
 #include "policy/sandbox/user_namespace_ids.h"
@@ -162,18 +161,6 @@ void keep_token_places(const Config& used, Config& fresh) {
   std::ranges::move(declared, std::back_inserter(fresh.http->tokens));
 }
 
-bool keeps_token_places(const std::optional<HttpListen>& used,
-                        const std::optional<HttpListen>& next) {
-  if (!used || !next) return true;  // what they change is refused
-  const auto& before = used->tokens;
-  const auto& after = next->tokens;
-  if (after.size() < before.size() || after.size() > max_token_places) return false;
-  return std::equal(before.begin(), before.end(), after.begin(),
-                    [](const HttpToken& one, const HttpToken& other) {
-                      return one == other || (other.revoked && one.name == other.name);
-                    });
-}
-
 }  // namespace
 
 Config merged(const Config& used, Config fresh) {
@@ -200,13 +187,6 @@ Config merged(const Config& used, Config fresh) {
   // Rootless, the start has looked for subordinate ids.
   if (fresh.mode == RunMode::user) fresh.identity = used.identity;
   return fresh;
-}
-
-bool keeps_places(const Config& used, const Config& next) {
-  if (next.servers.size() < used.servers.size() || next.servers.size() > max_servers) return false;
-  if (!keeps_token_places(used.http, next.http)) return false;
-  return std::equal(used.servers.begin(), used.servers.end(), next.servers.begin(),
-                    [](const Server& one, const Server& other) { return one.name == other.name; });
 }
 
 namespace {

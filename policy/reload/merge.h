@@ -15,10 +15,6 @@ Config merged(const Config& used, Config fresh);
 /// else only a start can change stays different, and refuses the reload.
 void keep_for_restart(const Config& used, Config& fresh);
 
-/// Each server of the one has its place and name in the other, which has no more than there can be;
-/// each token likewise, or is revoked there.
-bool keeps_places(const Config& used, const Config& next);
-
 /// Assigns in place: a reference to a server, or a view of its name or a token's, stays good.
 /// `live` has as many servers and tokens as `fresh` at the most, and room for the others.
 void take_over(Config& live, Config fresh);

@@ -10,4 +10,9 @@ Result<Config> read_sealed_config(int sealed) {
   return decode_config(bytes);
 }
 
+Result<std::string> read_declared_parts(int sealed) {
+  const auto bytes = CELLBLOCK_TRY(read_all(sealed, max_declared_bytes, Sealing::must_be_sealed));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 }  // namespace cellblock

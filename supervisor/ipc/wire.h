@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "policy/base/server_set.h"
-#include "policy/failures/end_verdict.h"
+#include "policy/failures/cell_facts.h"
 #include "supervisor/ipc/audit_wire.h"
 #include "supervisor/ipc/home_wire.h"
 #include "supervisor/ipc/usage_wire.h"

@@ -15,7 +15,7 @@ import machine
 HERE = pathlib.Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 BIN = pathlib.Path(os.environ.get("CELLBLOCK_TEST_BIN", HERE.parent.parent / "build/dev/bin"))
-PROGRAMS = ["cellblockd", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-http",
+PROGRAMS = ["cellblockd", "cellblock-supervisor", "cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-http",
             "cellblock-metrics", "cellblock-egress", "cellblock-probe", "cellblock", "cellblock-tools",
             "libcellblock-client.so.0.2", "echo_server", "misbehaving_server"]
 OWN_ID = 64011

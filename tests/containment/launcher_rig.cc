@@ -14,6 +14,7 @@
 
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/process/children.h"
+#include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/process/privileges.h"
 #include "supervisor/daemon/process/spawn.h"
 #include "tests/containment/launcher_process.h"

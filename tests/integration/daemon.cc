@@ -16,9 +16,9 @@ namespace cellblock::harness {
 namespace {
 
 constexpr std::string_view programs[] = {
-    "cellblockd",        "cellblock-launcher", "cellblock-gateway",         "cellblock-audit",
-    "cellblock-http",    "cellblock-egress",   "cellblock-probe",           "cellblock",
-    "cellblock-metrics", "cellblock-tools",    "libcellblock-client.so.0.2"};
+    "cellblockd",      "cellblock-supervisor", "cellblock-launcher", "cellblock-gateway",
+    "cellblock-audit", "cellblock-http",       "cellblock-egress",   "cellblock-probe",
+    "cellblock",       "cellblock-metrics",    "cellblock-tools",    "libcellblock-client.so.0.2"};
 
 // newuidmap wants a user that /etc/passwd knows.
 const User nobody{65534, 65534, {}};

@@ -114,7 +114,7 @@ done
 echo "all run"
 
 # What a service needs is there, and the unit names the daemon where it is installed by default.
-for file in sbin/cellblockd libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \
+for file in sbin/cellblockd libexec/cellblock/cellblock-supervisor libexec/cellblock/cellblock-launcher libexec/cellblock/cellblock-gateway \
             libexec/cellblock/cellblock-tools libexec/cellblock/cellblock-audit libexec/cellblock/cellblock-probe lib/systemd/system/cellblock.service \
             lib/systemd/system/cellblock.socket lib/systemd/user/cellblock.service lib/systemd/user/cellblock.socket \
             lib/tmpfiles.d/cellblock.conf \

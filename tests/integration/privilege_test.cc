@@ -133,7 +133,7 @@ TEST_P(Privilege, WhoeverParsesHttpHasAnIdThatNobodyElseHas) {
   if (GetParam() == Mode::user) GTEST_SKIP() << "without subordinate ids all run as the user";
   const int helper = daemon_.processes_named("cellblock-http").at(0);
   const std::string own = status_field(helper, "Uid");
-  for (const char* name : {"cellblockd", "cellblock-launcher", "cellblock-audit",
+  for (const char* name : {"cellblock-supervisor", "cellblock-launcher", "cellblock-audit",
                            "cellblock-gateway", "echo_server"}) {
     for (const int other : daemon_.processes_named(name)) {
       if (pid_namespace(other) == pid_namespace(helper)) continue;  // of its own cell

@@ -22,7 +22,7 @@ struct Row {
   bool has_its_cells_limits = false;
 };
 
-constexpr Row rows[] = {{"supervisor", "cellblockd"},
+constexpr Row rows[] = {{"supervisor", "cellblock-supervisor"},
                         {"launcher", "cellblock-launcher"},
                         {"init of each cell", "cellblock-init", true},
                         {"guardian of each cell", "cellblock-guard", true},
@@ -179,7 +179,7 @@ TEST_P(ProcessTable, NobodyButALauncherAndASupervisorThatCouldNotDropItHasABound
   for (const Row& row : rows) {
     // Without CAP_SETPCAP, as rootless, it stays, and no_new_privs holds.
     const bool rootless_supervisor =
-        GetParam() != Mode::system && std::string_view(row.program) == "cellblockd";
+        GetParam() != Mode::system && std::string_view(row.program) == "cellblock-supervisor";
     if (rootless_supervisor) continue;
     for (const int pid : all_named(row.program)) {
       const bool is_launcher = std::string_view(row.program) == "cellblock-launcher";

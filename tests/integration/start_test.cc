@@ -1,4 +1,4 @@
-// What cellblockd does not start without.
+// What cellblockd does not start without, and what it becomes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "policy/base/build_id.h"
 #include "tests/integration/daemon.h"
+#include "tests/integration/left_behind.h"
 
 namespace cellblock::harness {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 TEST(Start, NeedsEveryProgramOfItsOwn) {
   if (!running_as_root()) GTEST_SKIP() << "only root can cover a file";
   for (const std::string name :
-       {"cellblock-launcher", "cellblock-gateway", "cellblock-audit", "cellblock-egress",
-        "cellblock-probe", "cellblock-http", "cellblock-metrics"}) {
+       {"cellblock-supervisor", "cellblock-launcher", "cellblock-gateway", "cellblock-audit",
+        "cellblock-egress", "cellblock-probe", "cellblock-http", "cellblock-metrics"}) {
     Daemon daemon{Mode::system};
     const auto& directory = daemon.directory();
     const std::string cover = directory.write("cover", "");  // not executable
@@ -49,6 +50,45 @@ TEST(Start, TakesNoHelperOfAnotherBuild) {
       {.servers = server_of_build(daemon, "echo", "echo_server"), .overlays = {{other, gateway}}});
   EXPECT_THAT(said, testing::HasSubstr(gateway + ": it is of build 9" + id.substr(1) +
                                        ", and cellblockd of build " + id));
+}
+
+TEST(Start, OfTheSupervisorIsCellblockdsAlone) {
+  Process supervisor({.command = {CELLBLOCK_TEST_BIN "/cellblock-supervisor"},
+                      .environment = {"ASAN_OPTIONS=detect_leaks=0"}});
+  EXPECT_NE(supervisor.wait(), 0);
+  EXPECT_THAT(supervisor.errors().all(),
+              testing::HasSubstr("cellblock-supervisor is executed by cellblockd alone: "));
+}
+
+TEST(Start, LeavesNoProcessWhereTheSupervisorEndsAtOnce) {
+  if (!running_as_root()) GTEST_SKIP() << "only root can cover a file";
+  become_reaper();
+  Daemon daemon{Mode::system};
+  // Of the same build, and not what is started so: it ends. The launcher waits for its word by
+  // then.
+  const std::string supervisor = daemon.directory().path("bin/cellblock-supervisor");
+  daemon.start_in_vain({.servers = server_of_build(daemon, "echo", "echo_server"),
+                        .overlays = {{CELLBLOCK_TEST_BIN "/cellblock-audit", supervisor}}});
+  EXPECT_THAT(daemon.survivors(), testing::IsEmpty());
+  // As after a crash; the next start takes its place.
+  EXPECT_TRUE(std::filesystem::remove(daemon.socket()));
+}
+
+TEST(Start, KeepsTheProcessAndLeavesTheSupervisorNoOtherDescriptors) {
+  if (!running_as_root()) GTEST_SKIP() << "needs root: it looks into another user's process";
+  Daemon daemon{Mode::system};
+  daemon.start({.servers = server_of_build(daemon, "echo", "echo_server")});
+  if (HasFatalFailure()) return;
+  const std::string process = "/proc/" + std::to_string(daemon.pid());
+  EXPECT_EQ(std::filesystem::read_symlink(process + "/exe").filename(), "cellblock-supervisor");
+  EXPECT_EQ(status_field(daemon.pid(), "Name"), "cellblock-super");
+  // What cellblockd read and opened to read is closed: of files of the host there are those of the
+  // audit log, the locked directories, and programs.
+  for (const auto& entry : std::filesystem::directory_iterator(process + "/fd")) {
+    const std::string target = std::filesystem::read_symlink(entry.path());
+    EXPECT_THAT(target, testing::Not(testing::HasSubstr(".toml")));
+    EXPECT_THAT(target, testing::Not(testing::HasSubstr("cellblock-secrets")));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // A configuration that changes while hosts are connected.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 
 import { connect, sdks } from './support/clients.mjs';
@@ -48,6 +50,14 @@ async function withHost(server, talk) {
   } finally {
     await host.close();
   }
+}
+
+// Names of those that the daemon itself says are declared.
+function declared() {
+  const { status, stdout, stderr } = spawnSync(path.join(daemon.directory, 'bin', 'cellblock'), ['--socket', daemon.socket, '--json', 'status'],
+                                               { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout).servers.map(({ name }) => name);
 }
 
 async function cellOf(server) {
@@ -102,6 +112,16 @@ test('A server can be added and taken away', async () => {
   const { error } = await late.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } });
   assert.equal(error.data.code, 'not_allowlisted');
   await late.close();
+});
+
+test('An administrator sees what is declared by then', { skip: process.getuid() !== 0 && 'needs root' }, async () => {
+  daemon.bringBack('added', later.added);
+  await reloaded();
+  assert.ok(declared().includes('added'));
+  daemon.forget('added');
+  await reloaded();
+  assert.ok(!declared().includes('added'));
+  assert.ok(declared().includes('steady'));
 });
 
 test('A host with all servers at once has the tools of a new one', async () => {

@@ -100,6 +100,7 @@ TEST(Access, AServerIsForWhomARuleGivesSomething) {
   for (const Row& row : rows) {
     const Subject who = subject_of({}, {row.uid, row.gid, row.groups});
     EXPECT_EQ(Rights(rules, who).may_use_server(), row.may) << row.why;
+    EXPECT_EQ(may_use_server(rules, who), row.may) << row.why;
     EXPECT_EQ(effect_on(rules, who, "read_file") == allow, row.may) << row.why;
   }
 }

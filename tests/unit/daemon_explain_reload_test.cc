@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/status/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
+#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/process/children.h"
 #include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/start/launcher_process.h"
 
 namespace cellblock::daemon {
 namespace {

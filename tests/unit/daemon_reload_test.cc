@@ -92,7 +92,8 @@ class ReloadDeskTest : public ::testing::Test {
 TEST_F(ReloadDeskTest, OffersWhatIsUsedAndTakesWhatComesBack) {
   const Fd asker = stand();
   ASSERT_TRUE(receive_offer(asker.get()));
-  ASSERT_TRUE(send_request(asker.get(), {sealed("next"), sealed("secrets"), sealed("mounts")}));
+  ASSERT_TRUE(send_request(
+      asker.get(), {sealed("next"), sealed("secrets"), sealed("declared"), sealed("mounts")}));
   turn();
   EXPECT_THAT(asked_, ElementsAre("0 next"));
   server_.answer("reloaded\n");

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "supervisor/daemon/helpers/supervisor_audit_queue.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/kill_switch_listener.h"
-#include "supervisor/daemon/start/kill_switch.h"
 #include "supervisor/ipc/audit_packet.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"

@@ -35,6 +35,16 @@ TEST(FailureCode, IsTheListOfTheErrorsPage) {
   EXPECT_EQ(codes, documented_codes());
 }
 
+TEST(FailureCode, IsRefusedWithoutAJsonLibraryAsWithOne) {
+  for (std::uint8_t i = 0; i < failure_code_count; ++i) {
+    Failure failure;
+    failure.code = FailureCode{i};
+    failure.message = "He said \"no\":\n\\ \u00e9 \x01 \xff.";
+    if (failure.code == FailureCode::server_failed) continue;  // has facts
+    EXPECT_EQ(plain_error_reply(failure.code, failure.message), error_reply({}, failure));
+  }
+}
+
 TEST(FailureCode, EachHasTheAdviceOfTheErrorsPage) {
   std::ifstream document(ERRORS_PAGE);
   const std::regex row(R"(\| `(\w+)` \| -\d+ \|.*\| (.+) \|)");

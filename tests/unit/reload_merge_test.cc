@@ -10,6 +10,8 @@
 #include "policy/config/server_list.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "policy/reload/partial_difference.h"
+#include "policy/reload/places.h"
 #include "policy/sandbox/user_namespace_ids.h"
 
 /// What a configuration becomes that takes the place of one in use, and what is said of it.

@@ -1,13 +1,9 @@
 #include "supervisor/daemon/activation/service_manager.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 
 namespace cellblock::daemon {
@@ -37,6 +33,7 @@ ServiceVariables take_variables() {
 
 Result<ServiceManager> meet_service_manager() {
   ServiceManager manager;
+  manager.notify_socket = take_variable("NOTIFY_SOCKET").value_or("");
   manager.offer = CELLBLOCK_TRY(read_offer(take_variables(), ::getpid()));
   if (!manager.offer.socket) return manager;
   if (::fcntl(first_passed, F_SETFD, FD_CLOEXEC) < 0) {
@@ -44,20 +41,6 @@ Result<ServiceManager> meet_service_manager() {
   }
   manager.socket = Fd(first_passed);
   return manager;
-}
-
-ServiceNotify::ServiceNotify() : address_(take_variable("NOTIFY_SOCKET").value_or("")) {}
-
-void ServiceNotify::send(std::string_view state) const {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (state.empty() || address_.empty() || address_.size() > sizeof(address.sun_path)) return;
-  std::memcpy(address.sun_path, address_.data(), address_.size());
-  if (address_.front() == '@') address.sun_path[0] = '\0';  // an abstract name
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  static_cast<void>(::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
-                             reinterpret_cast<const sockaddr*>(&address), length));
 }
 
 }  // namespace cellblock::daemon

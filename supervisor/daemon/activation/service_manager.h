@@ -1,36 +1,22 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/os/sys.h"
 
-/// The service manager that started this process, where one did: what it passed, and what it is
+/// The service manager that started this process, where one did: what it passed, and where it is
 /// told. What it said is taken out of the environment, so that nothing started later takes it for
 /// itself or speaks for us.
 namespace cellblock::daemon {
 
 struct ServiceManager {
   ServiceOffer offer;
-  Fd socket;  ///< with ServiceOffer::socket; close-on-exec, and not looked at yet
+  Fd socket;                  ///< with ServiceOffer::socket; close-on-exec, and not looked at yet
+  std::string notify_socket;  ///< for ServiceNotify; empty: there is none
 };
 
 /// Before anything is opened: descriptors are counted, not named.
 Result<ServiceManager> meet_service_manager();
-
-/// Its notification socket (sd_notify(3)). Without one nothing is sent.
-class ServiceNotify {
- public:
-  ServiceNotify();
-
-  bool is_there() const { return !address_.empty(); }
-
-  /// "READY=1". Best effort: the manager notices a missing message by its own timeout.
-  void send(std::string_view state) const;
-
- private:
-  std::string address_;
-};
 
 }  // namespace cellblock::daemon

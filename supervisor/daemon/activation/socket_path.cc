@@ -80,7 +80,7 @@ Result<BoundSocket> BoundSocket::bind(const Listen& listen) {
   CELLBLOCK_CHECK(bind_with_mode(socket.get(), address, listen.mode));
   struct stat status{};
   if (::lstat(listen.socket.c_str(), &status) < 0) return sys_fail("lstat");
-  BoundSocket bound(std::move(socket), listen.socket, status.st_dev, status.st_ino);
+  BoundSocket bound(std::move(socket), {listen.socket, status.st_dev, status.st_ino});
   if (listen.group && ::lchown(listen.socket.c_str(), -1, *listen.group) < 0) {
     return fail(listen.socket + ": giving it to group " + std::to_string(*listen.group) + ": " +
                 sys_fail("chown").error().text());
@@ -89,15 +89,12 @@ Result<BoundSocket> BoundSocket::bind(const Listen& listen) {
 }
 
 BoundSocket::BoundSocket(BoundSocket&& other) noexcept
-    : socket_(std::move(other.socket_)),
-      path_(std::exchange(other.path_, {})),
-      device_(other.device_),
-      inode_(other.inode_) {}
+    : socket_(std::move(other.socket_)), file_(std::exchange(other.file_, {})) {}
 
 BoundSocket::~BoundSocket() {
   struct stat status{};
-  if (path_.empty() || ::lstat(path_.c_str(), &status) < 0) return;
-  if (status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
+  if (file_.path.empty() || ::lstat(file_.path.c_str(), &status) < 0) return;
+  if (status.st_dev == file_.device && status.st_ino == file_.inode) ::unlink(file_.path.c_str());
 }
 
 }  // namespace cellblock::daemon

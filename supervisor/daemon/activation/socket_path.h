@@ -16,28 +16,38 @@ namespace cellblock::daemon {
 /// that the service manager lends us, with all that is its: the file, and who waits to be accepted.
 class BoundSocket {
  public:
+  /// The socket's name, and which file that is: another in its place is not ours to remove.
+  struct File {
+    std::string path;  ///< empty: lent, or moved away
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+
   /// Replaces a socket file that nobody serves; refuses one that somebody does, and other files.
   static Result<BoundSocket> bind(const Listen& listen);
 
-  static BoundSocket lent(Fd socket) { return {std::move(socket), {}, 0, 0}; }
+  static BoundSocket lent(Fd socket) { return {std::move(socket), {}}; }
+
+  /// Bound by the program that became this one. `socket` may be served by somebody else.
+  static BoundSocket inherited(Fd socket, File file) {
+    return {std::move(socket), std::move(file)};
+  }
 
   BoundSocket(BoundSocket&& other) noexcept;
   BoundSocket& operator=(BoundSocket&&) = delete;
   ~BoundSocket();  ///< removes the file, unless it was lent or another has taken its place
 
   int get() const { return socket_.get(); }
-  bool is_lent() const { return path_.empty(); }
+  bool is_lent() const { return file_.path.empty(); }
+  const File& file() const { return file_; }
   /// The caller serves it; the file stays this object's.
   Fd take() { return std::move(socket_); }
 
  private:
-  BoundSocket(Fd socket, std::string path, dev_t device, ino_t inode)
-      : socket_(std::move(socket)), path_(std::move(path)), device_(device), inode_(inode) {}
+  BoundSocket(Fd socket, File file) : socket_(std::move(socket)), file_(std::move(file)) {}
 
   Fd socket_;
-  std::string path_;  ///< empty: lent, or moved away
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  File file_;
 };
 
 }  // namespace cellblock::daemon

@@ -25,6 +25,7 @@
 #include <optional>
 
 #include "policy/failures/errno_and_signal_names.h"
+#include "supervisor/daemon/identity/account_names.h"
 #include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/identity/id_mapped_tree.h"

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "policy/config/config.h"
+#include "supervisor/daemon/helpers/audit_files.h"
 #include "supervisor/daemon/process/readable_fd.h"
-#include "supervisor/daemon/start/state_files.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"
 

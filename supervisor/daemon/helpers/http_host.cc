@@ -13,8 +13,8 @@
 
 #include "policy/base/internet_address.h"
 #include "policy/config/names.h"
-#include "policy/failures/failure.h"
-#include "supervisor/daemon/report/explain_reload.h"
+#include "policy/failures/failure_code.h"
+#include "supervisor/daemon/status/explain_reload.h"
 #include "supervisor/os/peer_options.h"
 
 namespace cellblock::daemon {
@@ -31,10 +31,7 @@ constexpr milliseconds healthy_http_life{60'000};
 
 // As cellblock-http answers, which sees nothing of these connections.
 std::string page(std::string_view status, FailureCode code, std::string_view sentence) {
-  Failure failure;
-  failure.code = code;
-  failure.message = sentence;
-  const std::string body = error_reply({}, failure);
+  const std::string body = plain_error_reply(code, sentence);
   return fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
       "Connection: close\r\n\r\n{}",

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "policy/failures/end_verdict.h"
-#include "supervisor/daemon/activation/http_sockets.h"
+#include "policy/failures/cell_facts.h"
+#include "supervisor/daemon/activation/bound_sockets.h"
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/status/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -10,9 +10,9 @@
 #include <memory>
 #include <span>
 
-#include "policy/failures/end_verdict.h"
+#include "policy/failures/cell_facts.h"
 #include "policy/metrics/families.h"
-#include "supervisor/daemon/activation/http_sockets.h"
+#include "supervisor/daemon/activation/bound_sockets.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "policy/audit/chain.h"
+#include "policy/audit/log_words.h"
 #include "supervisor/ipc/audit_packet.h"
 
 namespace cellblock::daemon {

@@ -5,35 +5,18 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 
+#include "supervisor/daemon/identity/account_entry.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock {
 namespace {
 
-constexpr std::size_t first_buffer = 4096;
-constexpr std::size_t longest_buffer = 1U << 20;  // a group with many members
 constexpr int most_groups = 256;
 constexpr std::size_t most_listed_users = 65'536;
 constexpr std::size_t most_subordinate_bytes = 1U << 20;
-
-// Calls `look_up` with a larger buffer until the entry fits.
-template <class Entry, class LookUp, class Take>
-auto with_entry(LookUp look_up, Take take) -> decltype(take(std::declval<const Entry&>())) {
-  for (std::size_t size = first_buffer; size <= longest_buffer; size *= 2) {
-    std::vector<char> buffer(size);
-    Entry entry{};
-    Entry* found = nullptr;
-    const int error = look_up(&entry, buffer.data(), buffer.size(), &found);
-    if (error == ERANGE) continue;
-    if (error == 0 && found != nullptr) return take(*found);
-    break;
-  }
-  return {};
-}
 
 std::vector<std::string> names_listed_in(gid_t gid) {
   return with_entry<group>([&](auto... rest) { return ::getgrgid_r(gid, rest...); },
@@ -115,16 +98,6 @@ std::optional<std::uint32_t> find_group(const std::string& name) {
   return with_entry<group>(
       [&](auto... rest) { return ::getgrnam_r(name.c_str(), rest...); },
       [](const group& entry) { return std::optional<std::uint32_t>(entry.gr_gid); });
-}
-
-std::string name_of_user(uid_t uid) {
-  return with_entry<passwd>([&](auto... rest) { return ::getpwuid_r(uid, rest...); },
-                            [](const passwd& entry) { return std::string(entry.pw_name); });
-}
-
-std::string name_of_group(gid_t gid) {
-  return with_entry<group>([&](auto... rest) { return ::getgrgid_r(gid, rest...); },
-                           [](const group& entry) { return std::string(entry.gr_name); });
 }
 
 std::vector<std::uint32_t> groups_of(uid_t uid) {

@@ -21,11 +21,6 @@ std::optional<std::uint32_t> find_group(const std::string& name);
 /// first 65536 users that have it as their primary group, and all whom its own list names.
 GroupMembers members_of(gid_t gid);
 
-/// The name in the account database; empty if there is none.
-std::string name_of_user(uid_t uid);
-
-std::string name_of_group(gid_t gid);
-
 /// All groups of that user, the primary one among them; empty if there is no such account.
 std::vector<std::uint32_t> groups_of(uid_t uid);
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "policy/base/user_directory.h"
+#include "supervisor/daemon/identity/account_names.h"
 #include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/load/command_file.h"
 #include "supervisor/daemon/load/trusted_path.h"

@@ -17,6 +17,7 @@
 #include "policy/base/printable.h"
 #include "policy/base/units.h"
 #include "policy/config/server_list.h"
+#include "supervisor/daemon/identity/account_names.h"
 #include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/secret_files.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/identity/accounts.h"
+#include "supervisor/daemon/identity/account_names.h"
 #include "supervisor/daemon/identity/id_map.h"
 #include "supervisor/daemon/identity/id_mapped_tree.h"
 #include "supervisor/daemon/load/trusted_path.h"

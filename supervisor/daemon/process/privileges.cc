@@ -6,7 +6,6 @@
 #include <linux/openat2.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,13 +174,6 @@ Result<void> prove_powerless(uid_t other_id) {
   CELLBLOCK_CHECK(must_fail(::setresgid(0, 0, 0), "joining root's group"));
   if (other_id == ::getuid()) return {};
   return must_fail(::setresuid(other_id, other_id, other_id), "becoming a cell's user");
-}
-
-Result<void> hide_memory() {
-  const rlimit none{0, 0};
-  if (::setrlimit(RLIMIT_CORE, &none) < 0) return sys_fail("setrlimit");
-  CELLBLOCK_CHECK(process_control(PR_SET_DUMPABLE, 0));
-  return {};
 }
 
 namespace {

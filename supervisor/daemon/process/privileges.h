@@ -45,9 +45,6 @@ Result<void> drop_all_capabilities();
 /// Reads every set back, and tries to become root and `other_id`: both must fail with EPERM.
 Result<void> prove_powerless(uid_t other_id);
 
-/// No core dumps and no tracer: this process has read every secret.
-Result<void> hide_memory();
-
 enum class Links : std::uint8_t {
   follow,
   refuse,  ///< ELOOP, on the way too: whoever can change a directory could lead anywhere

@@ -17,8 +17,8 @@ constexpr int first_passed = 3;
 // one.
 constexpr int out_of_the_way = 32;
 
-SysResult<Fd> move_out_of_the_way(int descriptor) {
-  Fd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, out_of_the_way));
+SysResult<Fd> move_out_of_the_way(int descriptor, int at_least = out_of_the_way) {
+  Fd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, at_least));
   if (!moved.valid()) return sys_fail("fcntl");
   return moved;
 }
@@ -113,6 +113,31 @@ SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
   told.reset();
   CELLBLOCK_CHECK(await_exec(report.first.get(), child));
   return child;
+}
+
+namespace {
+
+SysResult<void> become_with(int program, char* const* arguments, std::span<const int> fds) {
+  const int behind = first_passed + static_cast<int>(fds.size());
+  const Fd raised = CELLBLOCK_TRY(move_out_of_the_way(program, behind));
+  std::vector<Fd> passed;
+  passed.reserve(fds.size());
+  for (const int fd : fds) passed.push_back(CELLBLOCK_TRY(move_out_of_the_way(fd, behind)));
+  int target = first_passed;
+  for (const Fd& fd : passed) {
+    if (::dup2(fd.get(), target++) < 0) return sys_fail("dup2");
+  }
+  if (::syscall(SYS_close_range, behind, ~0U, CLOSE_RANGE_CLOEXEC) < 0) {
+    return sys_fail("close_range");
+  }
+  ::syscall(SYS_execveat, raised.get(), "", arguments, environ, AT_EMPTY_PATH);
+  return sys_fail("execveat");
+}
+
+}  // namespace
+
+SysError become(int program, const std::vector<std::string>& arguments, std::span<const int> fds) {
+  return become_with(program, pointers(arguments).data(), fds).error();
 }
 
 std::string explain_status(int status) {

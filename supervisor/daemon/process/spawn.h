@@ -22,6 +22,11 @@ enum class Environment : std::uint8_t { empty, ours };
 SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds, Environment environment = Environment::empty);
 
+/// Becomes an open program: with our environment, ids, signal mask, standard descriptors and
+/// children, and `fds` as 3, 4, …; no other descriptor is passed. Returns only what failed, and
+/// then the numbers from 3 on are no longer those that they were. The caller has one thread.
+SysError become(int program, const std::vector<std::string>& arguments, std::span<const int> fds);
+
 /// For a child before its exec, which blocked and ignored signals survive: system calls alone.
 bool reset_signals();
 

@@ -22,13 +22,15 @@
 #include "policy/redaction/secret_marks.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/merge.h"
+#include "policy/reload/partial_difference.h"
 #include "supervisor/daemon/load/host_facts.h"
 #include "supervisor/daemon/load/secret_files.h"
 #include "supervisor/daemon/process/forked_work.h"
+#include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/process/privileges.h"
 #include "supervisor/daemon/process/wipe.h"
-#include "supervisor/daemon/reload/reload_protocol.h"
 #include "supervisor/daemon/reload/reload_report.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 #include "supervisor/daemon/start/config_pipeline.h"
 #include "supervisor/daemon/start/owner_mounts.h"
 #include "supervisor/ipc/sealed_config.h"
@@ -253,7 +255,7 @@ constexpr std::string_view not_known = "see the log for what has become of it";
 std::optional<int> bring(const Options& options, int socket, Brought& brought) {
   const auto sent =
       send_request(socket, {std::move(brought.sealed.config), std::move(brought.sealed.secrets),
-                            std::move(brought.owner_mounts)});
+                            std::move(brought.sealed.declared), std::move(brought.owner_mounts)});
   if (!sent) return say_failure(options, no_change, sent.error().text());
   const auto refusal = read_answer(socket);
   if (!refusal) return say_failure(options, not_known, refusal.error().text);

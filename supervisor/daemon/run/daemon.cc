@@ -14,10 +14,10 @@
 
 #include "policy/config/stop_time.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
-#include "supervisor/daemon/report/check_report.h"
-#include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/daemon/run/refusal.h"
 #include "supervisor/daemon/run/service_status.h"
+#include "supervisor/daemon/status/broken_parts.h"
+#include "supervisor/daemon/status/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -49,9 +49,10 @@ std::string_view mode_name(RunMode mode) {
 
 }  // namespace
 
-Daemon::Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log,
-               KillSwitch kill_switch)
+Daemon::Daemon(Config& config, std::string declared, LauncherProcess& launcher,
+               AuditFiles audit_log, KillSwitch kill_switch)
     : config_(config),
+      declared_(std::move(declared)),
       launcher_(launcher),
       kill_switch_(std::move(kill_switch)),
       table_(bounds_of(config.listen), admission_of(config, kill_switch_)),

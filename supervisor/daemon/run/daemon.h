@@ -14,26 +14,26 @@
 
 #include "policy/config/config.h"
 #include "policy/rates/refused_attempts.h"
-#include "supervisor/daemon/activation/service_manager.h"
+#include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/daemon/helpers/audit_link.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/helpers/http_host.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/helpers/launcher_watchdog.h"
 #include "supervisor/daemon/helpers/metrics_host.h"
 #include "supervisor/daemon/helpers/supervisor_audit_queue.h"
-#include "supervisor/daemon/report/installation_report.h"
 #include "supervisor/daemon/run/log_relay.h"
 #include "supervisor/daemon/run/reload_server.h"
 #include "supervisor/daemon/run/user_table.h"
 #include "supervisor/daemon/sockets/admin_sockets.h"
 #include "supervisor/daemon/sockets/connection_closer.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/kill_switch_listener.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
-#include "supervisor/daemon/start/kill_switch.h"
-#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/status/installation_report.h"
 
 /// The running supervisor: carries the user table's decisions out, and feeds it what happens.
 /// The only file that knows all the parts. One thread.
@@ -41,8 +41,10 @@ namespace cellblock::daemon {
 
 class Daemon {
  public:
-  /// `config` and `launcher` outlive it. A reload changes `config`, where it is.
-  Daemon(Config& config, LauncherProcess& launcher, AuditFiles audit_log, KillSwitch kill_switch);
+  /// `config` and `launcher` outlive it. A reload changes `config`, where it is. `declared`: of the
+  /// configuration, for administrators (report/declared_parts.h).
+  Daemon(Config& config, std::string declared, LauncherProcess& launcher, AuditFiles audit_log,
+         KillSwitch kill_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
@@ -166,10 +168,12 @@ class Daemon {
     ReloadServer::Asker asker;
     Config config;
     Fd sealed;
+    std::string declared;
     std::vector<std::string> changes;
   };
 
   Config& config_;
+  std::string declared_;
   LauncherProcess& launcher_;
   KillSwitch kill_switch_;
   boost::asio::io_context loop_{1};

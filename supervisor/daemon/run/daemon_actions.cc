@@ -276,7 +276,8 @@ void Daemon::on_status_asked(Fd socket) {
     write_refusal(socket.get(), FailureCode::denied, for_admins_only);
     return turn_away(std::move(socket));
   }
-  if (const auto sent = send_status(socket.get(), installation_json(config_, state())); !sent) {
+  if (const auto sent = send_status(socket.get(), installation_json(config_, state(), declared_));
+      !sent) {
     spdlog::warn("uid {} could not be sent the status: {}", peer->uid, sent.error().text());
   }
   ::shutdown(socket.get(), SHUT_RDWR);

@@ -11,11 +11,11 @@
 
 #include "policy/config/config_bytes.h"
 #include "policy/reload/difference.h"
-#include "policy/reload/merge.h"
+#include "policy/reload/places.h"
 #include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/report/explain_reload.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"
+#include "supervisor/daemon/status/explain_reload.h"
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
 
@@ -122,10 +122,12 @@ Result<void> Daemon::begin_reload(const ReloadServer::Asker& asker, ReloadReques
   if (!keeps_places(config_, next)) return fail("it was made from another configuration than ours");
   const Difference changes = difference(config_, next);
   if (const auto refusal = refusal_of(changes); !refusal.empty()) return fail(refusal);
+  std::string declared = CELLBLOCK_TRY(read_declared_parts(request.declared.get()));
   CELLBLOCK_CHECK(launcher_.reload(request.config, request.secrets, request.owner_mounts));
   reload_.emplace(Reload{.asker = asker,
                          .config = std::move(next),
                          .sealed = std::move(request.config),
+                         .declared = std::move(declared),
                          .changes = lines_of(changes)});
   service_->send("RELOADING=1\nSTATUS=reloading");
   return {};
@@ -143,6 +145,7 @@ void Daemon::on_reload_answer(const wire::LauncherReport& report) {
 // let in goes by the new rules from here.
 void Daemon::use_reloaded() {
   config_ = std::move(reload_->config);
+  declared_ = std::move(reload_->declared);
   if (admin_sockets_) {
     const auto admitted = admin_sockets_->reconfigure(config_);
     if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);

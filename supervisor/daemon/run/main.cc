@@ -1,252 +1,80 @@
-#include <fcntl.h>
+// cellblock-supervisor: serves hosts. cellblockd becomes it when everything is read, opened, bound
+// and given up: this program has no parser of configurations, and no privilege from its first
+// instruction on. Its filter of system calls is installed before it is executed, too.
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
+#include <sys/prctl.h>
 
-#include <array>
 #include <chrono>
-#include <csignal>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "policy/config/config_bytes.h"
-#include "policy/syscalls/syscall_groups.h"
-#include "supervisor/daemon/activation/activated_socket.h"
-#include "supervisor/daemon/activation/http_sockets.h"
-#include "supervisor/daemon/activation/service_manager.h"
-#include "supervisor/daemon/activation/socket_path.h"
-#include "supervisor/daemon/identity/id_map.h"
-#include "supervisor/daemon/identity/id_mapped_tree.h"
-#include "supervisor/daemon/load/config_files.h"
-#include "supervisor/daemon/load/host_facts.h"
-#include "supervisor/daemon/process/children.h"
-#include "supervisor/daemon/process/privileges.h"
-#include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/reload/reload_client.h"
+#include "supervisor/daemon/activation/service_notify.h"
+#include "supervisor/daemon/exec/inherited_state.h"
+#include "supervisor/daemon/process/confinement.h"
+#include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/log_relay.h"
-#include "supervisor/daemon/run/questions.h"
-#include "supervisor/daemon/start/cgroup_setup.h"
-#include "supervisor/daemon/start/clean_start.h"
-#include "supervisor/daemon/start/config_pipeline.h"
-#include "supervisor/daemon/start/helper_program.h"
-#include "supervisor/daemon/start/kill_switch.h"
-#include "supervisor/daemon/start/launcher_process.h"
-#include "supervisor/daemon/start/options.h"
-#include "supervisor/daemon/start/owner_mounts.h"
-#include "supervisor/daemon/start/state_files.h"
+#include "supervisor/ipc/sealed_config.h"
 #include "supervisor/log/own_log.h"
 #include "supervisor/os/memory_limit.h"
-#include "supervisor/seccomp/install_filter.h"
 
 namespace cellblock::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 constexpr std::chrono::milliseconds end_patience{5'000};
-// It holds the configuration twice while it is reloaded, and of each user a connection's worth.
-constexpr std::uint64_t data_limit = std::uint64_t{1} << 30U;
 
-/// The programs that are started later, when their paths may be out of reach.
-struct Programs {
-  Fd launcher;
-  Fd gateway;
-  Fd audit_writer;
-  Fd egress;
-  Fd probe;
-  Fd http;
-  Fd metrics;
-};
-
-struct Sockets {
-  BoundSocket mcp;
-  HttpSockets http;
-  MetricsSocket metrics;
-};
-
-struct Owned {
-  Fd state_lock;
-  AuditFiles audit_log;
-  OwnGroups groups;
-  Fd owner_mounts;  ///< owner_mounts.h
-};
-
-// Rootless under root would run every cell as root itself.
-Result<MapWay> choose_map(Config& config) {
-  if (config.mode == RunMode::system) return MapWay::own_capabilities;
-  if (::getuid() == 0) return fail("--user is for an ordinary user; root starts it without --user");
-  const MapWay way = choose_rootless_ids(config.identity);
-  if (way == MapWay::newuidmap) {
-    spdlog::info("cells run under subordinate ids {} to {}", config.identity.first_cell_id,
-                 config.identity.first_cell_id + config.identity.cell_ids - 1);
-  } else {
-    spdlog::warn(
-        "no subordinate ids (newuidmap, /etc/subuid, /etc/subgid): cells run under your "
-        "own uid {}",
-        config.identity.uid);
+// Before anything is read.
+Result<void> begin() {
+  // Before Linux 6.14 who is executed by descriptor has its number as name.
+  if (::prctl(PR_SET_NAME, "cellblock-supervisor") < 0) return sys_fail("prctl");
+  CELLBLOCK_CHECK(hide_memory());  // the exec has set the default again
+  if (const auto proven = prove_confined(); !proven) {
+    return fail("cellblock-supervisor is executed by cellblockd alone: " + proven.error().text);
   }
-  return way;
-}
-
-// The manager's patience with a start is meant for one without commands that print secrets.
-void ask_for_time(const ServiceNotify& service, std::chrono::microseconds longest) {
-  service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
-                           (longest + std::chrono::microseconds(launcher_patience)).count()));
-}
-
-// With the lock on the state directory, whose list of ids is read.
-Result<Fd> make_owner_mounts_of(Config& config) {
-  CELLBLOCK_CHECK(assign_owner_ids(config));
-  const auto made = make_owner_mounts(config);
-  for (const MadeMount& mount : made) {
-    if (!mount.problem.empty()) spdlog::warn("{}", mount.problem);
-  }
-  return queue_owner_mounts(config, made);
-}
-
-Result<Owned> open_owned(Config& config) {
-  CELLBLOCK_CHECK(make_socket_directory(config));
-  Owned owned;
-  owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
-  owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
-  // After the lock on the state: cells of a cellblockd that still runs are not ended.
-  owned.groups = CELLBLOCK_TRY(set_up_groups(config));
-  for (const std::string& warning : owned.groups.left) spdlog::warn("{}", warning);
-  owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
-  return owned;
-}
-
-// A helper that is not used need not be installed.
-Result<Fd> open_helper_if(bool is_used, const char* name) {
-  if (is_used) return open_helper(name);
-  return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
-}
-
-Result<Programs> open_programs(const Config& config) {
-  Programs programs;
-  programs.launcher = CELLBLOCK_TRY(open_helper("cellblock-launcher"));
-  programs.gateway = CELLBLOCK_TRY(open_helper("cellblock-gateway"));
-  programs.audit_writer = CELLBLOCK_TRY(open_helper("cellblock-audit"));
-  programs.egress = CELLBLOCK_TRY(open_helper("cellblock-egress"));
-  programs.probe = CELLBLOCK_TRY(open_helper("cellblock-probe"));
-  programs.http = CELLBLOCK_TRY(open_helper_if(config.http.has_value(), "cellblock-http"));
-  programs.metrics = CELLBLOCK_TRY(open_helper_if(config.metrics.has_value(), "cellblock-metrics"));
-  return programs;
-}
-
-Result<Sockets> bind_sockets(const Config& config, Fd lent) {
-  BoundSocket mcp = CELLBLOCK_TRY(lent.valid() ? adopt_socket(std::move(lent), config)
-                                               : BoundSocket::bind(config.listen));
-  HttpSockets http = CELLBLOCK_TRY(bind_http(config));
-  MetricsSocket metrics = CELLBLOCK_TRY(bind_metrics(config));
-  if (config.mode == RunMode::system) CELLBLOCK_CHECK(leave_groups());
-  return Sockets{std::move(mcp), std::move(http), std::move(metrics)};
-}
-
-// Consumes the descriptors, and with them the supervisor's own view of the secrets.
-Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Owned& owned,
-                                       Fd log) {
-  const Fd cells = std::move(owned.groups.cells);
-  const Fd owner_mounts = std::move(owned.owner_mounts);
-  const std::array<int, 11> fds{sealed.config.get(),
-                                sealed.secrets.get(),
-                                programs.gateway.get(),
-                                programs.audit_writer.get(),
-                                programs.egress.get(),
-                                programs.probe.get(),
-                                cells.get(),
-                                programs.http.get(),
-                                programs.metrics.get(),
-                                log.get(),
-                                owner_mounts.get()};
-  return LauncherProcess::start(programs.launcher.get(), fds);
-}
-
-ReloadFacts reload_facts(const Options& options, std::uint32_t read_by) {
-  return {.version = CELLBLOCK_VERSION,
-          .config_path = options.config,
-          .socket = options.socket.value_or(""),
-          .credentials = credentials_directory(),
-          .mode = options.mode,
-          .read_by = read_by};
-}
-
-Result<void> give_everything_up(const Config& config) {
-  CELLBLOCK_CHECK(forbid_new_privileges());
-  CELLBLOCK_CHECK(drop_all_capabilities());
-  CELLBLOCK_CHECK(prove_powerless(config.identity.first_cell_id));
-  CELLBLOCK_CHECK(limit_data(data_limit));
-  CELLBLOCK_CHECK(
-      install_filter(CELLBLOCK_TRY(compile_filter(syscall_table(supervisor_syscall_policy())))));
   return {};
 }
 
 // Those besides the gateways, where there are any.
-Result<void> start_listeners(Daemon& daemon, const Config& config, Sockets& sockets) {
+Result<void> start_listeners(Daemon& daemon, const Config& config, SupervisorState& state) {
   if (config.http) {
-    CELLBLOCK_CHECK(daemon.start_http(std::move(sockets.http), launcher_patience));
+    CELLBLOCK_CHECK(daemon.start_http(std::move(state.http), launcher_patience));
   }
   if (config.metrics) {
-    CELLBLOCK_CHECK(daemon.start_metrics(std::move(sockets.metrics), launcher_patience));
+    CELLBLOCK_CHECK(daemon.start_metrics(std::move(state.metrics), launcher_patience));
   }
   return {};
 }
 
-Result<void> run(const Options& options) {
-  end_when_out_of_memory("cellblockd");
-  static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
-  ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
-  CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
+Result<void> run() {
+  CELLBLOCK_CHECK(begin());
+  Inherited inherited = CELLBLOCK_TRY(inherit_state());
   cellblock::speak_to_journal("cellblockd");
-  CELLBLOCK_CHECK(adopt_children());
-  CELLBLOCK_CHECK(hide_memory());
-  const ServiceNotify service;
-
-  const std::uint32_t read_by = ::geteuid();
-  LoadedConfig loaded = CELLBLOCK_TRY(load(options, LookPurpose::start));
-  const MapWay map_way = CELLBLOCK_TRY(choose_map(loaded.config));
-  Owned owned = CELLBLOCK_TRY(open_owned(loaded.config));
-  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(owned.state_lock.get())));
-  const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
-  Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
-  const Config& config = loaded.config;
-  // From here no configuration is read: another one is brought (reload_client.h).
-
-  CELLBLOCK_CHECK(become_user_of(config));
-  CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
-  // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
-
-  CELLBLOCK_CHECK(run_commands(
-      loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
-  Sealed sealed = CELLBLOCK_TRY(seal(loaded.config, loaded.secrets));
-  Sockets sockets = CELLBLOCK_TRY(bind_sockets(config, std::move(manager.socket)));
-  Pair log = CELLBLOCK_TRY(make_seqpacket_pair());
-  LogRelay relay(std::move(log.first));
-  LauncherProcess launcher =
-      CELLBLOCK_TRY(start_launcher(std::move(sealed), programs, owned, std::move(log.second)));
-  // From here the launcher alone holds the secrets.
-
-  CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::user_namespace_made, launcher_patience));
-  CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
-  CELLBLOCK_CHECK(give_everything_up(config));
-  // From here no process of ours holds a capability on the host, and this one makes the calls of an
-  // ordinary program.
+  SupervisorState& state = inherited.state;
+  const ServiceNotify service(state.notify_socket);
+  KillSwitch kill_switch(CELLBLOCK_TRY(duplicate(state.state_directory.get())));
+  ReloadFacts facts = CELLBLOCK_TRY(read_reload_facts(state.reload_facts.get()));
+  std::string declared = CELLBLOCK_TRY(read_declared_parts(state.declared.get()));
+  LogRelay relay(std::move(state.log));
+  LauncherProcess launcher = std::move(state.launcher);
 
   CELLBLOCK_CHECK(launcher.tell({.kind = wire::SupervisorRequestKind::ids_mapped}));
   CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::ready, launcher_patience));
   Result<void> served;
   std::vector<pid_t> closing;
   {
-    Daemon daemon(loaded.config, launcher, std::move(owned.audit_log), std::move(kill_switch));
+    Daemon daemon(inherited.config, std::move(declared), launcher, std::move(state.audit),
+                  std::move(kill_switch));
     daemon.relay_with(relay);
     CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
-    CELLBLOCK_CHECK(start_listeners(daemon, config, sockets));
-    daemon.take_reloads(reload_facts(options, read_by), std::move(own_program));
-    served = daemon.serve(std::move(sockets.mcp), service, manager.offer);
+    CELLBLOCK_CHECK(start_listeners(daemon, inherited.config, state));
+    daemon.take_reloads(std::move(facts), std::move(state.cellblockd));
+    served = daemon.serve(std::move(state.mcp), service, state.offer);
     closing = daemon.close_connections();
   }
   // From here no peer can reach us, and the channels to all gateways are closed.
@@ -260,21 +88,11 @@ Result<void> run(const Options& options) {
 }  // namespace
 }  // namespace cellblock::daemon
 
-int main(int argc, char** argv) {
-  using namespace cellblock::daemon;
-  if (argc == 2 && std::string_view(argv[1]) == hold_user_namespace_option) {
-    return hold_user_namespace();
-  }
+int main() {
   try {
-    const auto options = parse_options(argc, argv);
-    if (!options) return options.error();
-    if (const auto answered = answer_question(*options)) return *answered;
-    if (options->reload) {
-      cellblock::set_up_log("cellblockd");
-      return ask_for_reload(*options);
-    }
+    cellblock::end_when_out_of_memory("cellblockd");
     cellblock::set_up_log("cellblockd");
-    const auto result = run(*options);
+    const auto result = cellblock::daemon::run();
     if (!result) spdlog::error("{}", result.error().text);
     return result ? 0 : 1;
   } catch (const std::exception& error) {

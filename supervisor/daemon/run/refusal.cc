@@ -34,10 +34,7 @@ std::string disabled_sentence(std::string_view reason) {
 void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, sentence_of(code)); }
 
 void write_refusal(int socket, FailureCode code, std::string_view sentence) {
-  Failure failure;
-  failure.code = code;
-  failure.message = sentence;
-  const std::string line = error_reply({}, failure) + "\n";
+  const std::string line = plain_error_reply(code, sentence) + "\n";
   // The outcome does not matter: the connection is closed next either way.
   static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/failures/failure.h"
+#include "policy/failures/failure_code.h"
 
 namespace cellblock::daemon {
 

@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "supervisor/daemon/process/readable_fd.h"
-#include "supervisor/daemon/reload/reload_protocol.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 
 namespace cellblock::daemon {
 
 /// Where another configuration is brought, by one at a time: by root, who has read the files, or by
-/// a child of ours. Nothing but two sealed descriptors is taken. One thread.
+/// a child of ours. Nothing but descriptors is taken. One thread.
 class ReloadServer {
  public:
   struct Asker {

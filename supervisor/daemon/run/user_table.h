@@ -10,7 +10,7 @@
 
 #include "policy/base/result.h"
 #include "policy/base/server_set.h"
-#include "policy/failures/failure.h"
+#include "policy/failures/failure_code.h"
 
 /// Who is connected and which gateway serves whom, decided without I/O: events in, actions out.
 /// Every list in it is bounded by Bounds. One thread.

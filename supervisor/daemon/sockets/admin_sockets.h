@@ -8,8 +8,8 @@
 #include <string>
 
 #include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/listener.h"
-#include "supervisor/daemon/start/kill_switch.h"
 
 /// The administrators' sockets, beside the daemon's own. Each has one purpose, so the supervisor
 /// reads nothing to know where a connection goes. See docs/decisions/0028.

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "supervisor/daemon/process/readable_fd.h"
-#include "supervisor/daemon/start/kill_switch.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 
 namespace cellblock::daemon {
 

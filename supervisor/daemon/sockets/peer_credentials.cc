@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "policy/access/rights.h"
+#include "policy/access/server_access.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {

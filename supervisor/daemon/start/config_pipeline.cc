@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "supervisor/daemon/process/privileges.h"
 #include "supervisor/daemon/process/wipe.h"
 #include "supervisor/daemon/report/check_report.h"
+#include "supervisor/daemon/report/declared_parts.h"
+#include "supervisor/ipc/sealed_config.h"
 
 namespace cellblock::daemon {
 namespace {
@@ -88,6 +92,19 @@ Result<void> run_commands(LoadedConfig& loaded,
                           bytes, max_config_bytes));
 }
 
+namespace {
+
+Result<Fd> seal_declared(const Config& config) {
+  const std::string parts = declared_parts(config);
+  if (parts.size() > max_declared_bytes) {
+    return fail(fmt::format("what is declared takes {} bytes to list; allowed: at most {}",
+                            parts.size(), max_declared_bytes));
+  }
+  return CELLBLOCK_TRY(make_sealed("cellblock-declared", std::as_bytes(std::span(parts))));
+}
+
+}  // namespace
+
 Result<Sealed> seal(const Config& config, Secrets& secrets) {
   Sealed sealed;
   sealed.config = CELLBLOCK_TRY(make_sealed("cellblock-config", encode(config)));
@@ -96,6 +113,7 @@ Result<Sealed> seal(const Config& config, Secrets& secrets) {
   auto memory = make_sealed("cellblock-secrets", bytes);
   wipe(bytes);
   sealed.secrets = CELLBLOCK_TRY(std::move(memory));
+  sealed.declared = CELLBLOCK_TRY(seal_declared(config));
   return sealed;
 }
 

@@ -31,6 +31,7 @@ Result<void> run_commands(LoadedConfig& loaded,
 struct Sealed {
   Fd config;
   Fd secrets;
+  Fd declared;  ///< report/declared_parts.h
 };
 
 /// Consumes the secrets.

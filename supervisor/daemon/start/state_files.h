@@ -1,31 +1,12 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "policy/config/config.h"
+#include "supervisor/daemon/helpers/audit_files.h"
 #include "supervisor/os/sys.h"
 
 /// The directories and files that outlive the daemon. For root to call, before it becomes the
 /// daemon's user, where it starts as root.
 namespace cellblock::daemon {
-
-/// A file of the audit log (policy/audit/chain.h).
-struct AuditFile {
-  Fd append;  ///< O_WRONLY | O_APPEND
-  Fd read;
-  std::int64_t since = 0;  ///< when its first line was written, in Unix time; 0: it has none
-};
-
-struct AuditFiles {
-  std::vector<AuditFile> files;  ///< as many as the log may have; not empty
-  std::size_t current = 0;       ///< the one with the newest lines
-  Fd journal;                    ///< the system's, connected; invalid: it is not told
-};
 
 /// All of them, made where they are missing: 0600, never through a link. Root makes them where
 /// root starts us: then a process that takes the daemon's user over can append and empty through

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/reload/merge.h"
+#include "policy/reload/places.h"
 
 namespace cellblock::launcher {
 namespace {

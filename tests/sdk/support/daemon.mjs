@@ -18,7 +18,7 @@ const hostsGroup = 64100;
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const fixtures = path.resolve(here, '../../fixtures');
 const bin = process.env.CELLBLOCK_TEST_BIN ?? path.resolve(here, '../../../build/dev/bin');
-const programs = ['cellblockd', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-http', 'cellblock-metrics', 'cellblock-egress',
+const programs = ['cellblockd', 'cellblock-supervisor', 'cellblock-launcher', 'cellblock-gateway', 'cellblock-audit', 'cellblock-http', 'cellblock-metrics', 'cellblock-egress',
                   'cellblock-probe', 'cellblock', 'cellblock-tools', 'libcellblock-client.so.0.2'];
 
 // What every host process starts as: nobody special.

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/status/explain_reload.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "policy/failures/end_verdict.h"
+#include "policy/failures/cell_facts.h"
 #include "supervisor/ipc/wire.h"
 
 /// Why a helper ended, and why a reload was refused, in words for the log. Pure.

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/questions.h"
+#include "supervisor/daemon/cellblockd/questions.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +15,7 @@
 #include "policy/base/printable.h"
 #include "policy/base/suggestion.h"
 #include "supervisor/daemon/doctor/machine_facts.h"
+#include "supervisor/daemon/identity/account_names.h"
 #include "supervisor/daemon/identity/accounts.h"
 #include "supervisor/daemon/load/config_files.h"
 #include "supervisor/daemon/process/wipe.h"

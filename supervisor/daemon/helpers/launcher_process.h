@@ -28,6 +28,9 @@ class LauncherProcess {
   /// are those after the channel, in order.
   static Result<LauncherProcess> start(int program, std::span<const int> fds);
 
+  /// Started by the program that became this one, which has its channel, pidfd and user namespace.
+  static LauncherProcess inherited(pid_t pid, Fd pidfd, Fd channel, Fd user_namespace);
+
   LauncherProcess(LauncherProcess&& other) noexcept;
   LauncherProcess& operator=(LauncherProcess&&) = delete;
   ~LauncherProcess();  ///< end() without patience
@@ -53,6 +56,7 @@ class LauncherProcess {
   pid_t pid() const { return pid_; }
   const Fd& pidfd() const { return pidfd_; }  ///< readable once the launcher is dead
   const Fd& channel() const { return channel_; }
+  const Fd& user_namespace() const { return user_namespace_; }  ///< after `user_namespace_made`
 
  private:
   LauncherProcess(pid_t pid, Fd pidfd, Fd channel)

@@ -34,6 +34,7 @@ struct ReloadMessage {
 struct ReloadRequest {
   Fd config;  ///< sealed: the one that was merged with it
   Fd secrets;
+  Fd declared;      ///< sealed: report/declared_parts.h
   Fd owner_mounts;  ///< owner_mounts.h; a socket without any: the launcher keeps those it has
 };
 

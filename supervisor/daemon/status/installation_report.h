@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "policy/config/config.h"
 
@@ -21,8 +22,8 @@ struct InstallationState {
   std::string last_failure;  ///< of one of cellblock's own processes; empty: none
 };
 
-/// Every declared server, roles and tokens that are left out, and the state. Of commands it has the
-/// program and its script; arguments and secrets stay out.
-std::string installation_json(const Config& config, const InstallationState& state);
+/// The state, and behind it what is declared: report/declared_parts.h, as it came with `config`.
+std::string installation_json(const Config& config, const InstallationState& state,
+                              std::string_view declared);
 
 }  // namespace cellblock

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/start/launcher_process.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "supervisor/daemon/process/children.h"
 #include "supervisor/daemon/process/forked_work.h"
 #include "supervisor/daemon/process/spawn.h"
-#include "supervisor/daemon/report/explain_reload.h"
+#include "supervisor/daemon/status/explain_reload.h"
 #include "supervisor/os/fork_without_handlers.h"
 #include "supervisor/os/sys.h"
 
@@ -158,6 +158,12 @@ Result<LauncherProcess> LauncherProcess::start(int program, std::span<const int>
   Fd pidfd = open_pidfd(*pid);
   LauncherProcess launcher(*pid, std::move(pidfd), std::move(channel.first));
   if (!launcher.pidfd_.valid()) return sys_fail("pidfd_open");
+  return launcher;
+}
+
+LauncherProcess LauncherProcess::inherited(pid_t pid, Fd pidfd, Fd channel, Fd user_namespace) {
+  LauncherProcess launcher(pid, std::move(pidfd), std::move(channel));
+  launcher.user_namespace_ = std::move(user_namespace);
   return launcher;
 }
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/start/kill_switch.h"
+#include "supervisor/daemon/sockets/kill_switch.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/reload/reload_protocol.h"
+#include "supervisor/daemon/sockets/reload_protocol.h"
 
 #include <sys/socket.h>
 
@@ -78,13 +78,14 @@ SysResult<ReloadMessage> receive_offer(int socket) {
 }
 
 SysResult<void> send_request(int socket, const ReloadRequest& request) {
-  const std::array fds{request.config.get(), request.secrets.get(), request.owner_mounts.get()};
+  const std::array fds{request.config.get(), request.secrets.get(), request.declared.get(),
+                       request.owner_mounts.get()};
   return send_record(socket, request_mark, fds, MSG_DONTWAIT);
 }
 
 SysResult<ReloadRequest> receive_request(int socket) {
-  auto fds = CELLBLOCK_TRY(receive(socket, request_mark, 3));
-  return ReloadRequest{std::move(fds[0]), std::move(fds[1]), std::move(fds[2])};
+  auto fds = CELLBLOCK_TRY(receive(socket, request_mark, 4));
+  return ReloadRequest{std::move(fds[0]), std::move(fds[1]), std::move(fds[2]), std::move(fds[3])};
 }
 
 }  // namespace cellblock::daemon

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/os/sys.h"
+
+namespace cellblock::daemon {
+
+/// The socket of [metrics]. It listens at once: early connections wait for cellblock-metrics.
+struct MetricsSocket {
+  Fd listener;                      ///< not valid without [metrics]
+  std::optional<BoundSocket> file;  ///< of a Unix socket; removed with this
+};
+
+/// What [listen.http] is served on.
+struct HttpSockets {
+  Fd tcp;                                  ///< listens already; not valid: there is none
+  std::optional<BoundSocket> unix_socket;  ///< does not listen yet
+};
+
+}  // namespace cellblock::daemon

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/daemon/activation/service_offer.h"
+#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/daemon/helpers/audit_files.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
+#include "supervisor/os/sys.h"
+
+namespace cellblock::daemon {
+
+/// What cellblockd has found, opened, bound and started, and what the supervisor serves with. It
+/// holds no secret, and nothing in it can be opened again.
+struct SupervisorState {
+  Fd config;        ///< sealed
+  Fd declared;      ///< sealed: report/declared_parts.h
+  Fd reload_facts;  ///< sealed
+  LauncherProcess launcher;
+  Fd log;              ///< where the launcher says whose pipes there are
+  Fd state_directory;  ///< locked
+  Fd own_group;        ///< locked; not valid: there is no control group
+  Fd cellblockd;       ///< the program
+  BoundSocket mcp;
+  HttpSockets http;
+  MetricsSocket metrics;
+  AuditFiles audit;
+  std::string notify_socket;  ///< the service manager's; empty: none
+  ServiceOffer offer;
+};
+
+}  // namespace cellblock::daemon
