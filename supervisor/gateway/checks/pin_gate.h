@@ -51,6 +51,9 @@ class PinGate {
   /// refuse_arguments.
   const Arguments* defaults_for(const Message& message, const Rights& rights) const;
 
+  /// Whether an accepted definition's annotations have `destructiveHint = true`.
+  bool calls_itself_destructive(std::string_view tool) const;
+
   /// Whether the tools that there are have to be listed before this one can be judged.
   bool wants_list(const Message& message) const;
 

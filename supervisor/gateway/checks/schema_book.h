@@ -28,6 +28,7 @@ class SchemaBook {
     std::expected<JsonSchema, std::string> schema;
     bool takes_every_object = false;
     Arguments defaults;
+    bool is_destructive = false;  ///< its annotations say so
   };
 
   /// Valid until the next call of this.
@@ -48,6 +49,10 @@ class SchemaBook {
 
   std::map<Key, Entry, Less> entries_;
 };
+
+/// Of a definition's canonical text. What is not said is not taken for true: MCP's default would
+/// make every tool without annotations destructive.
+bool calls_itself_destructive(std::string_view definition);
 
 /// Of a definition's canonical text.
 std::expected<JsonSchema, std::string> input_schema_of(std::string_view definition);
