@@ -377,7 +377,7 @@ NAMED_IN = {
     "DaemonTable": "## `[daemon]`", "Listen": "## `[socket]`", "Kernel": "## `[sandbox]`",
     "HttpListen HttpText": "## `[listen.http]`", "MetricsListen": "## `[metrics]`",
     "HttpToken": "### `[[listen.http.token]]`",
-    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "AggregateRules": "## `[aggregate]`", "FlowRules": "## `[flows]`", "FlowsText": "## `flows`", "ProfileText": "## `[profile.NAME]`",
+    "AuditRules": "## `[audit]`", "CatalogueRules": "## `[catalogue]`", "AggregateRules": "## `[aggregate]`", "FlowRules FlowRulesText": "## `[flows]`", "FlowRuleText": "## `[[flows.rule]]`", "FlowsText": "## `flows`", "ProfileText": "## `[profile.NAME]`",
     "visit_program visit_files visit_variables visit_fences visit_bounds visit_rights":
         "## `[server.NAME]`",
     "WorkspaceText": "### `workspace`", "EgressText": "## `network`, `egress`",

@@ -24,7 +24,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x38'66'42'43;   // "CBf8"
+constexpr std::uint32_t config_magic = 0x39'66'42'43;   // "CBf9"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -112,9 +112,16 @@ auto fields(Is<PathFindings> auto& v) {
 }
 auto fields(Is<Breakage> auto& v) { return std::tie(v.cause, v.file, v.line, v.more); }
 auto fields(Is<BrokenPart> auto& v) { return std::tie(v.name, v.breakage); }
-auto fields(Is<FlowRules> auto& v) { return std::tie(v.trifecta, v.approver, v.approval_time); }
+auto fields(Is<FlowLabels> auto& v) { return std::tie(v.bits); }
+auto fields(Is<FlowRule> auto& v) {
+  return std::tie(v.name, v.line, v.after, v.before, v.copied, v.effect, v.approver,
+                  v.approval_time, v.binds_everybody, v.uids, v.gids, v.servers, v.tools);
+}
+auto fields(Is<FlowRules> auto& v) {
+  return std::tie(v.trifecta, v.approver, v.approval_time, v.rules);
+}
 auto fields(Is<FlowTools> auto& v) {
-  return std::tie(v.untrusted, v.private_data, v.egress, v.sees_program_alone);
+  return std::tie(v.untrusted, v.private_data, v.egress, v.destructive, v.sees_program_alone);
 }
 auto fields(Is<Server> auto& v) {
   return std::tie(v.name, v.enabled, v.removed, v.command, v.image, v.working_directory,

@@ -3,23 +3,70 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "policy/config/access_rule.h"
 
-/// What an agent that has read one thing may still send, as the configuration says it: values only.
+/// What an agent that has read one thing may still do, as the configuration says it: values only.
 /// policy/flows decides by them.
 namespace cellblock {
 
-/// What becomes of a call that could carry away what was read.
+/// What a tool brings to an agent, and what it can do with what the agent knows.
+enum class FlowLabel : std::uint8_t {
+  untrusted,     ///< it gives what others wrote: pages, issues, mail
+  private_data,  ///< it gives what is not for everybody
+  egress,        ///< it can send what it is told to others
+  destructive,   ///< it can delete or overwrite
+};
+
+/// A set of labels.
+struct FlowLabels {
+  std::uint8_t bits = 0;
+
+  static constexpr FlowLabels all() { return {0b1111}; }
+  static constexpr std::uint8_t bit(FlowLabel label) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(label));
+  }
+
+  constexpr bool empty() const { return bits == 0; }
+  constexpr bool has(FlowLabel label) const { return (bits & bit(label)) != 0; }
+  constexpr bool has_all(FlowLabels others) const { return (bits & others.bits) == others.bits; }
+  constexpr void add(FlowLabel label) { bits = static_cast<std::uint8_t>(bits | bit(label)); }
+  constexpr FlowLabels common(FlowLabels others) const {
+    return {static_cast<std::uint8_t>(bits & others.bits)};
+  }
+  constexpr bool operator==(const FlowLabels&) const = default;
+};
+
+/// What becomes of a call that a flow rule is about. Stricter ones are greater.
 enum class FlowEffect : std::uint8_t { off, log, ask, deny };
+
+/// `[[flows.rule]]`
+struct FlowRule {
+  std::string name;        ///< "flows.rule[2]", or "flows.trifecta" of the preset
+  std::uint32_t line = 0;  ///< in the main file
+  FlowLabels after;        ///< the context has all of them
+  FlowLabels before;       ///< the call has one of them
+  bool copied = false;     ///< only where the arguments hold text that came with `after`
+  FlowEffect effect = FlowEffect::deny;
+  Approver approver = Approver::admin;               ///< ask
+  std::chrono::milliseconds approval_time{120'000};  ///< ask: then it is refused
+  bool binds_everybody = false;
+  std::vector<std::uint32_t> uids;
+  std::vector<std::uint32_t> gids;
+  std::vector<std::string> servers;  ///< empty: all
+  std::vector<NamePattern> tools;    ///< empty: all calls, reads and prompts too
+  bool operator==(const FlowRule&) const = default;
+};
 
 /// `[flows]`
 struct FlowRules {
-  /// For a call that can send, after untrusted content and private data came together.
+  /// The preset: for a call that can send, after untrusted content and private data came together.
   FlowEffect trifecta = FlowEffect::off;
   Approver approver = Approver::admin;               ///< ask
   std::chrono::milliseconds approval_time{120'000};  ///< ask: then it is refused
+  std::vector<FlowRule> rules;
   bool operator==(const FlowRules&) const = default;
 };
 
@@ -28,6 +75,7 @@ struct FlowTools {
   std::optional<std::vector<NamePattern>> untrusted;
   std::optional<std::vector<NamePattern>> private_data;
   std::optional<std::vector<NamePattern>> egress;
+  std::optional<std::vector<NamePattern>> destructive;
   /// Found, not declared: the cell sees only the server's program of the host, which is no private
   /// data.
   bool sees_program_alone = false;

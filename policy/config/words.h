@@ -54,6 +54,8 @@ inline constexpr WordList<3> words<Effect>{"allow", "ask", "deny"};
 template <>
 inline constexpr WordList<4> words<FlowEffect>{"off", "log", "ask", "deny"};
 template <>
+inline constexpr WordList<4> words<FlowLabel>{"untrusted", "private", "egress", "destructive"};
+template <>
 inline constexpr WordList<2> words<Approver>{"admin", "user"};
 template <>
 inline constexpr WordList<4> words<RedactionAction>{"off", "log", "redact", "block"};

@@ -214,7 +214,6 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   config.kernel = check_kernel(complaints, main, facts);
   config.catalogue = check_catalogue(complaints, main);
   read_keys({complaints, main.file, "aggregate."}, main.aggregate, config.aggregate);
-  config.flows = check_flows(complaints, main);
   config.audit = check_audit(complaints, main);
   config.calls = check_user_calls({complaints, main.file, ""}, main.calls);
   const CheckedResults results = check_results({complaints, main.file, ""}, main.results);
@@ -225,10 +224,12 @@ Config check_config(const CheckRequest& request, const HostFacts& facts, Complai
   const auto written = written_by_cells(request.files);
   const Profiles profiles = check_profiles(complaints, main);
   config.roles = check_roles(complaints, main, {config.identity, facts}, config.broken);
+  config.flows = check_flows(complaints, main, {config.identity, facts});
   check_servers(request,
                 {request.mode, config.identity, profiles, paths, written, facts, config.roles,
                  results.bounds, redaction, max_owner_mounts},
                 complaints, config);
+  warn_of_flow_servers(complaints, main, config);
   check_id_map(main, config, complaints);
   if (complaints.has_errors())
     return config;  // who may use what is not known before they are mended

@@ -99,6 +99,27 @@ struct RuleText {
   std::vector<ConditionText> arguments;
 };
 
+/// `[[flows.rule]]`
+struct FlowRuleText {
+  Place at;
+  Maybe<TextList> after;
+  Maybe<TextList> before;
+  Maybe<bool> copied;
+  Maybe<std::string> effect;
+  Maybe<std::string> approver;
+  Maybe<std::string> approval_timeout;
+  Maybe<IdList> users;
+  Maybe<IdList> groups;
+  Maybe<TextList> servers;
+  Maybe<TextList> tools;
+};
+
+/// `[flows]`
+struct FlowRulesText {
+  Written keys;
+  std::vector<FlowRuleText> rules;
+};
+
 struct EgressText {
   Place at;
   TextList allow;
@@ -118,6 +139,7 @@ struct FlowsText {
   Maybe<TextList> untrusted;
   Maybe<TextList> private_data;
   Maybe<TextList> egress;
+  Maybe<TextList> destructive;
 };
 
 struct ServerText {
@@ -202,7 +224,7 @@ struct ConfigText {
   Written sandbox;
   Written catalogue;
   Written aggregate;
-  Written flows;
+  std::optional<FlowRulesText> flows;
   Written audit;
   std::vector<ProfileText> profiles;
   std::vector<RoleText> roles;

@@ -113,6 +113,33 @@ void visit_keys(Keys& k, RuleText& v) {
   k.named("arguments", v.arguments, "ARGUMENT", "of calls with which arguments it speaks");
 }
 
+/// `[[flows.rule]]`
+template <class Keys>
+void visit_keys(Keys& k, FlowRuleText& v) {
+  k.place(v.at);
+  k.texts("after", v.after, "\"untrusted\" and \"private\"",
+          "labels that the context has, all of them; required");
+  k.texts("before", v.before, "\"untrusted\", \"private\", \"egress\" and \"destructive\"",
+          "labels of the call, at least one of them; required");
+  k.flag("copied", v.copied, "false", "only where its arguments hold text that was read");
+  k.text("effect", v.effect, "\"log\", \"ask\" or \"deny\"", "required",
+         "what becomes of the call");
+  k.text("approver", v.approver, "\"admin\" or \"user\"", "\"admin\"", "with ask: who is asked");
+  k.text("approval_timeout", v.approval_timeout, "a time", "\"2m\"",
+         "with ask: then it is refused; 5s to 1h");
+  k.ids("users", v.users, "whose calls; everybody's where neither is written");
+  k.ids("groups", v.groups, "whose members' calls");
+  k.texts("servers", v.servers, "names of servers", "calls of which servers; of all without it");
+  k.texts("tools", v.tools, patterns, "calls of which tools; without it reads and prompts too");
+}
+
+/// `[flows]`
+template <class Keys>
+void visit_keys(Keys& k, FlowRulesText& v) {
+  k.inside(v.keys, FlowRules{});
+  k.tables("rule", v.rules, "what becomes of which call after what was read");
+}
+
 /// `[server.NAME.egress]`
 template <class Keys>
 void visit_keys(Keys& k, EgressText& v) {
@@ -137,6 +164,7 @@ void visit_keys(Keys& k, FlowsText& v) {
   k.texts("untrusted", v.untrusted, patterns, "tools whose results others wrote");
   k.texts("private", v.private_data, patterns, "tools that give private data");
   k.texts("egress", v.egress, patterns, "tools that can send what they are told to others");
+  k.texts("destructive", v.destructive, patterns, "tools that delete or overwrite");
 }
 
 /// An entry of `env_from_file`, `secret_files` or `secret_memfds` that is a table
@@ -254,7 +282,7 @@ void visit_installation(Keys& k, ConfigText& v) {
   k.plain("sandbox", v.sandbox, Kernel{}, "what the kernel must have");
   k.plain("catalogue", v.catalogue, CatalogueRules{}, "what is kept of servers' lists");
   k.plain("aggregate", v.aggregate, AggregateRules{}, "all servers as one");
-  k.plain("flows", v.flows, FlowRules{}, "what may be sent after what was read");
+  k.table("flows", v.flows, "what may be sent after what was read");
   k.plain("audit", v.audit, AuditRules{}, "how the audit log is kept");
   k.named("profile", v.profiles, "NAME", "profiles of system calls of your own");
   k.named("role", v.roles, "NAME", "who may take which role");

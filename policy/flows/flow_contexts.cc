@@ -1,8 +1,10 @@
 #include "policy/flows/flow_contexts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "policy/base/printable.h"
 
@@ -26,31 +28,34 @@ std::string origin_name(std::string_view name) {
 
 }  // namespace
 
-void FlowContexts::join(std::uint64_t session, std::string_view context, Entry entry, Instant now) {
+void FlowContexts::join(std::uint64_t session, std::string_view context, Entry entry, Instant now,
+                        std::optional<FlowPerson> person) {
   forget_old(now);
   leave(session, now);
   const bool is_full = contexts_.size() >= most && !contexts_.contains(context);
   std::string name(is_full ? std::string_view{} : context);
   Context& joined = begun(name);
-  if (entry == Entry::resumed) joined.labels = FlowLabels::all();
+  if (entry == Entry::resumed) joined.labels = joined.unread = FlowLabels::all();
   joined.has_others |= is_full;
   ++joined.sessions;
-  names_.insert_or_assign(session, std::move(name));
+  members_.insert_or_assign(session, Member{std::move(name), std::move(person)});
 }
 
 void FlowContexts::leave(std::uint64_t session, Instant now) {
-  const auto found = names_.find(session);
-  if (found == names_.end()) return;
-  Context& left = contexts_[found->second];
+  const auto found = members_.find(session);
+  if (found == members_.end()) return;
+  Context& left = contexts_[found->second.context];
   if (--left.sessions == 0) left.left = now;
-  names_.erase(found);
+  members_.erase(found);
 }
 
 FlowLabels FlowContexts::take(const FlowStep& step, FlowLabels brings) {
   FlowLabels fresh;
   Context& context = context_of(step.session);
   for (const FlowLabel label : remembered) {
-    if (!brings.has(label) || context.labels.has(label)) continue;
+    if (!brings.has(label)) continue;
+    if (!follows_text(rules_, label)) context.unread.add(label);
+    if (context.labels.has(label)) continue;
     fresh.add(label);
     context.labels.add(label);
     context.origins.at(static_cast<std::size_t>(label)) = {
@@ -59,24 +64,68 @@ FlowLabels FlowContexts::take(const FlowStep& step, FlowLabels brings) {
   return fresh;
 }
 
-std::optional<std::string> FlowContexts::trifecta(std::uint64_t session, FlowLabels of_call) const {
-  const auto name = names_.find(session);
-  const auto found = contexts_.find(name == names_.end() ? std::string() : name->second);
-  if (found == contexts_.end() || !of_call.has(FlowLabel::egress)) return std::nullopt;
-  const Context& context = found->second;
-  const bool is_both =
-      context.labels.has(FlowLabel::untrusted) && context.labels.has(FlowLabel::private_data);
-  if (!is_both) return std::nullopt;
-  return fmt::format(
-      "it can send to others, after untrusted content came from {} and private "
-      "data from {}",
-      text_of(context.origins[0]), text_of(context.origins[1]));
+void FlowContexts::read(std::uint64_t session, FlowLabels brings, std::string_view json) {
+  for (const FlowLabel label : remembered) {
+    if (!brings.has(label) || !follows_text(rules_, label)) continue;
+    context_of(session).texts.at(static_cast<std::size_t>(label)).add_json(json);
+  }
+}
+
+std::optional<FlowVerdict> FlowContexts::judge(const FlowCall& call) const {
+  const Context* context = is_off(rules_) ? nullptr : known_context(call.session);
+  if (context == nullptr || context->labels.empty()) return std::nullopt;
+  const FlowPerson* person = person_of(call.session);
+  std::optional<FlowRule> strictest;
+  const auto consider = [&](const FlowRule& rule) {
+    if (strictest && !is_stricter(rule, *strictest)) return;
+    if (!context->labels.has_all(rule.after) || !concerns(rule, call.target, person)) return;
+    if (!rule.copied || may_repeat(*context, rule, call.arguments)) strictest = rule;
+  };
+  if (const auto preset = preset_rule(rules_)) consider(*preset);
+  std::ranges::for_each(rules_.rules, consider);
+  if (!strictest) return std::nullopt;
+  std::string why = reason(*context, *strictest, call.target.labels);
+  return FlowVerdict{*std::move(strictest), std::move(why)};
+}
+
+// What is not known of a context's texts counts as repeated.
+bool FlowContexts::may_repeat(const Context& context, const FlowRule& rule,
+                              std::string_view arguments) {
+  return std::ranges::any_of(remembered, [&](FlowLabel label) {
+    if (!rule.after.has(label)) return false;
+    return context.unread.has(label) ||
+           context.texts.at(static_cast<std::size_t>(label)).is_in_json(arguments);
+  });
+}
+
+// The same as long as the context has the labels: what a person has allowed stays what it was.
+std::string FlowContexts::reason(const Context& context, const FlowRule& rule, FlowLabels of_call) {
+  std::vector<std::string> came;
+  for (const FlowLabel label : remembered) {
+    if (!rule.after.has(label)) continue;
+    came.push_back(fmt::format("{} {}from {}", content_text(label), came.empty() ? "came " : "",
+                               text_of(context.origins.at(static_cast<std::size_t>(label)))));
+  }
+  return fmt::format("{}, after {}{}", ability_text(rule.before, of_call), fmt::join(came, " and "),
+                     rule.copied ? ", and its arguments may repeat what was read" : "");
+}
+
+const FlowContexts::Context* FlowContexts::known_context(std::uint64_t session) const {
+  const auto member = members_.find(session);
+  const auto found =
+      contexts_.find(member == members_.end() ? std::string() : member->second.context);
+  return found == contexts_.end() ? nullptr : &found->second;
+}
+
+const FlowPerson* FlowContexts::person_of(std::uint64_t session) const {
+  const auto member = members_.find(session);
+  return member == members_.end() || !member->second.person ? nullptr : &*member->second.person;
 }
 
 // One that no session has said anything about is the one without a name.
 FlowContexts::Context& FlowContexts::context_of(std::uint64_t session) {
-  const auto found = names_.find(session);
-  return contexts_[found == names_.end() ? std::string() : found->second];
+  const auto found = members_.find(session);
+  return contexts_[found == members_.end() ? std::string() : found->second.context];
 }
 
 FlowContexts::Context& FlowContexts::begun(const std::string& name) {
@@ -85,6 +134,7 @@ FlowContexts::Context& FlowContexts::begun(const std::string& name) {
   if (is_new && unnamed != contexts_.end() && unnamed->second.has_others) {
     found->second.labels = unnamed->second.labels;
     found->second.origins = unnamed->second.origins;
+    found->second.unread = unnamed->second.labels;
   }
   return found->second;
 }

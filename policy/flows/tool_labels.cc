@@ -8,10 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "policy/config/words.h"
+
 namespace cellblock {
 namespace {
 
-constexpr std::array all_labels{FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress};
+constexpr std::array all_labels{FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress,
+                                FlowLabel::destructive};
 
 using DeclaredTools = std::optional<std::vector<NamePattern>>;
 
@@ -22,9 +25,11 @@ const DeclaredTools& declared_for(const Server& server, FlowLabel label) {
     case FlowLabel::private_data:
       return server.flows.private_data;
     case FlowLabel::egress:
+      return server.flows.egress;
+    case FlowLabel::destructive:
       break;
   }
-  return server.flows.egress;
+  return server.flows.destructive;
 }
 
 bool has_files(const Server& server) {
@@ -36,11 +41,8 @@ bool holds_private_data(const Server& server) {
 }
 
 bool cell_permits(const Server& server, FlowLabel label) {
+  if (label == FlowLabel::destructive) return false;
   return label == FlowLabel::private_data ? holds_private_data(server) : can_send(server);
-}
-
-bool names_tool(const NamePattern& pattern, std::string_view tool) {
-  return pattern.is_prefix ? tool.starts_with(pattern.text) : tool == pattern.text;
 }
 
 bool tool_has(const Server& server, std::string_view tool, FlowLabel label) {
@@ -52,12 +54,16 @@ bool tool_has(const Server& server, std::string_view tool, FlowLabel label) {
 }
 
 bool content_has(const Server& server, FlowLabel label) {
+  if (label == FlowLabel::destructive) return false;
   if (label == FlowLabel::egress && !can_send(server)) return false;
   const DeclaredTools& declared = declared_for(server, label);
   return declared ? !declared->empty() : cell_permits(server, label);
 }
 
 std::string_view reason_of(const Server& server, FlowLabel label) {
+  if (label == FlowLabel::destructive) {
+    return "nothing is declared; those whose annotations have destructiveHint = true have it";
+  }
   if (label != FlowLabel::private_data) {
     return can_send(server) ? "its network reaches others" : "its network reaches nobody";
   }
@@ -69,16 +75,10 @@ std::string_view reason_of(const Server& server, FlowLabel label) {
 
 }  // namespace
 
-std::string_view name_of(FlowLabel label) {
-  switch (label) {
-    case FlowLabel::untrusted:
-      return "untrusted";
-    case FlowLabel::private_data:
-      return "private";
-    case FlowLabel::egress:
-      break;
-  }
-  return "egress";
+std::string_view name_of(FlowLabel label) { return word_of(label); }
+
+bool names_tool(const NamePattern& pattern, std::string_view tool) {
+  return pattern.is_prefix ? tool.starts_with(pattern.text) : tool == pattern.text;
 }
 
 bool can_send(const Server& server) {
@@ -91,16 +91,6 @@ FlowLabels labels_of_tool(const Server& server, std::string_view tool) {
     if (tool_has(server, tool, label)) labels.add(label);
   }
   return labels;
-}
-
-std::optional<Effect> later_effect(const FlowRules& rules, const Server& server,
-                                   std::string_view tool, Effect effect) {
-  if (effect == Effect::deny || !labels_of_tool(server, tool).has(FlowLabel::egress)) {
-    return std::nullopt;
-  }
-  if (rules.trifecta == FlowEffect::deny) return Effect::deny;
-  const bool asks = rules.trifecta == FlowEffect::ask && effect == Effect::allow;
-  return asks ? std::optional(Effect::ask) : std::nullopt;
 }
 
 FlowLabels labels_of_content(const Server& server) {

@@ -11,16 +11,17 @@ import { declareMock, said } from './support/mock.mjs';
 
 const daemon = new Daemon();
 const [v1] = sdks;
+const note = 'the account is DE89370400440532013000';
 const lines = ['era = "legacy"', 'pin = "off"'];
 
 before(async () => {
   const secret = path.join(daemon.directory, 'api-key');
   fs.writeFileSync(secret, 'an-api-key-of-the-notes\n', { mode: 0o600 });
   if (process.getuid() === 0) fs.chownSync(secret, 64001, 64001);
-  declareMock(daemon, 'notes', { 'tools/call': [{ answer: said('notes') }] }, [...lines, `env_from_file = { KEY = "${secret}" }`]);
+  declareMock(daemon, 'notes', { 'tools/call': [{ answer: said(note) }] }, [...lines, `env_from_file = { KEY = "${secret}" }`]);
   declareMock(daemon, 'web', { 'tools/call': [{ answer: said('page') }] },
-    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], private = [], egress = ["post"] }']);
-  daemon.more = '[flows]\ntrifecta = "deny"\n';
+    [...lines, 'network = "egress"', 'egress = { allow = ["www.example.com:443"] }', 'flows = { untrusted = ["get"], private = [], egress = ["post"], destructive = ["remove"] }']);
+  daemon.more = '[flows]\ntrifecta = "deny"\n[[flows.rule]]\nafter = ["private"]\nbefore = ["destructive"]\ncopied = true\neffect = "deny"\n';
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -45,7 +46,7 @@ test('It is refused after both, of another session and another server, and says 
   assert.ok(answer.isError);
   assert.match(answer.content[0].text, /untrusted content came from "get" of web .* private data from "read" of notes/);
   // What sends nothing goes on.
-  assert.equal((await notes.call('read', {})).content[0].text, 'notes');
+  assert.equal((await notes.call('read', {})).content[0].text, note);
   await Promise.all([notes.client.close(), web.client.close()]);
   const flows = daemon.auditLines().filter(({ kind }) => kind === 'flow').map(({ server, tool, reason, outcome }) => [server, tool, reason, outcome].join(' '));
   for (const expected of ['notes read private none', 'web get untrusted none', 'web post flows.trifecta denied']) {
@@ -59,4 +60,16 @@ test('A host that comes back has forgotten nothing, and one of another context k
   const other = await opened('web', 'other');
   assert.equal((await other.call('post', {})).content[0].text, 'page');
   await Promise.all([again.client.close(), other.client.close()]);
+});
+
+test('A rule with copied refuses a call that repeats an answer, also encoded, and lets others pass', async () => {
+  const [notes, web] = [await opened('notes', 'copies'), await opened('web', 'copies')];
+  assert.equal((await notes.call('read', {})).content[0].text, note);
+  assert.equal((await web.call('remove', { name: 'drafts' })).content[0].text, 'page');
+  for (const name of ['de89370400440532013000', Buffer.from(note).toString('base64'), Buffer.from(note).toString('hex')]) {
+    const answer = await web.call('remove', { name });
+    assert.ok(answer.isError, name);
+    assert.match(answer.content[0].text, /it can delete or overwrite, after private data came from "read" of notes .*may repeat what was read \(flows\.rule\[1\]\)/);
+  }
+  await Promise.all([notes.client.close(), web.client.close()]);
 });

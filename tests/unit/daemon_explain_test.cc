@@ -62,7 +62,7 @@ class Explained : public ::testing::Test {
   Result<Explanation> call(std::uint32_t uid, const std::string& tool,
                            const std::string& arguments = "") const {
     return explain_call({config_.servers.at(0), "c.toml"},
-                        subject_of(config_.roles, {uid, uid, {}}), config_.flows,
+                        subject_of(config_.roles, {uid, uid, {}}), {config_.flows, "main.toml"},
                         {tool, arguments});
   }
   Explanation rights(std::uint32_t uid) const {

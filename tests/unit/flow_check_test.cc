@@ -28,7 +28,10 @@ CheckedFlows check_text(const std::string& main, const std::string& server = "",
   const ConfigText text =
       parse_config_text(main + "\n[server.web]\n" + server, "c.toml", FileRole::main, complaints);
   CheckedFlows checked;
-  checked.rules = check_flows(complaints, text);
+  HostFacts facts;
+  facts.users["carol"].uid = 1001;
+  const Identity identity;
+  checked.rules = check_flows(complaints, text, {identity, facts});
   Server declared;
   declared.network = network;
   const Scope scope{complaints, "c.toml", "server.web."};
@@ -48,12 +51,83 @@ TEST(FlowCheck, WhatIsNotSaidIsOffAndLeftToTheCell) {
 TEST(FlowCheck, TakesEachKey) {
   const CheckedFlows checked =
       check_text("[flows]\ntrifecta = \"ask\"\napprover = \"user\"\napproval_timeout = \"30s\"",
-                 "flows = { untrusted = [\"get_*\"], private = [], egress = [\"send\"] }");
+                 "flows = { untrusted = [\"get_*\"], private = [], egress = [\"send\"], "
+                 "destructive = [\"delete_*\"] }");
   EXPECT_THAT(checked.complaints, IsEmpty());
-  EXPECT_EQ(checked.rules, (FlowRules{FlowEffect::ask, Approver::user, 30s}));
+  EXPECT_EQ(checked.rules, (FlowRules{FlowEffect::ask, Approver::user, 30s, {}}));
   EXPECT_EQ(checked.tools.untrusted, (std::vector<NamePattern>{{"get_", true}}));
   EXPECT_EQ(checked.tools.private_data, std::vector<NamePattern>{});
   EXPECT_EQ(checked.tools.egress, (std::vector<NamePattern>{{"send", false}}));
+  EXPECT_EQ(checked.tools.destructive, (std::vector<NamePattern>{{"delete_", true}}));
+}
+
+const std::string whole_rule = R"([[flows.rule]]
+after = ["untrusted", "private"]
+before = ["egress", "destructive"]
+copied = true
+effect = "ask"
+approver = "user"
+approval_timeout = "30s"
+users = ["carol"]
+servers = ["web"]
+tools = ["post", "delete_*"]
+)";
+
+TEST(FlowCheck, TakesEachKeyOfARule) {
+  const CheckedFlows checked = check_text(whole_rule);
+  EXPECT_THAT(checked.complaints, IsEmpty());
+  ASSERT_THAT(checked.rules.rules, SizeIs(1));
+  const FlowRule& rule = checked.rules.rules[0];
+  EXPECT_EQ(rule.name, "flows.rule[1]");
+  EXPECT_EQ(rule.line, 1U);
+  EXPECT_TRUE(rule.after.has(FlowLabel::untrusted) && rule.after.has(FlowLabel::private_data));
+  EXPECT_TRUE(rule.before.has(FlowLabel::egress) && rule.before.has(FlowLabel::destructive));
+  EXPECT_FALSE(rule.before.has(FlowLabel::untrusted));
+  EXPECT_TRUE(rule.copied);
+  EXPECT_EQ(rule.effect, FlowEffect::ask);
+  EXPECT_EQ(rule.approver, Approver::user);
+  EXPECT_EQ(rule.approval_time, 30s);
+  EXPECT_FALSE(rule.binds_everybody);
+  EXPECT_EQ(rule.uids, std::vector<std::uint32_t>{1001});
+  EXPECT_EQ(rule.servers, std::vector<std::string>{"web"});
+  EXPECT_EQ(rule.tools, (std::vector<NamePattern>{{"post", false}, {"delete_", true}}));
+}
+
+TEST(FlowCheck, ARuleThatNamesNobodyBindsEverybody) {
+  const CheckedFlows checked =
+      check_text("[[flows.rule]]\nafter = [\"private\"]\nbefore = [\"egress\"]\neffect = \"log\"");
+  EXPECT_THAT(checked.complaints, IsEmpty());
+  EXPECT_TRUE(checked.rules.rules.at(0).binds_everybody);
+}
+
+TEST(FlowCheck, RefusesARuleThatSaysTooLittleOrTooMuch) {
+  const std::string good =
+      "[[flows.rule]]\nafter = [\"private\"]\nbefore = [\"egress\"]\neffect = \"log\"\n";
+  const auto rule_with = [](const std::string& after, const std::string& before,
+                            const std::string& effect) {
+    return "[[flows.rule]]\n" + after + "\n" + before + "\n" + effect + "\n";
+  };
+  const std::string after = "after = [\"private\"]";
+  const std::string before = "before = [\"egress\"]";
+  const std::string effect = "effect = \"log\"";
+  for (const std::string& wrong : {
+           rule_with("", before, effect),
+           rule_with(after, "", effect),
+           rule_with(after, before, ""),
+           rule_with("after = []", before, effect),
+           rule_with("after = [\"egress\"]", before, effect),
+           rule_with(after, "before = [\"secret\"]", effect),
+           rule_with(after, before, "effect = \"off\""),
+           good + "approver = \"user\"",
+           good + "servers = []",
+           good + "tools = []",
+           good + "users = [\"nobody-here\"]",
+       }) {
+    EXPECT_THAT(check_text(wrong).complaints, SizeIs(1)) << wrong;
+  }
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += good;
+  EXPECT_THAT(check_text(many).complaints, SizeIs(1));
 }
 
 TEST(FlowCheck, TakesNoProgramForPrivateData) {

@@ -103,6 +103,16 @@ TEST(ToolLabels, OfACellThatSeesItsProgramAloneAreNotPrivateAndSayWhy) {
   EXPECT_TRUE(labels_of_tool(server, "t").has(private_data)) << "what is declared decides";
 }
 
+TEST(ToolLabels, AreDestructiveWhereThatIsDeclaredAlone) {
+  Server server = server_with(NetworkMode::egress, Holds::workspace);
+  EXPECT_FALSE(labels_of_tool(server, "delete_all").has(destructive));
+  server.flows.destructive = {{"delete_", true}};
+  EXPECT_TRUE(labels_of_tool(server, "delete_all").has(destructive));
+  EXPECT_FALSE(labels_of_tool(server, "list").has(destructive));
+  EXPECT_FALSE(labels_of_content(server).has(destructive)) << "to read deletes nothing";
+  EXPECT_EQ(label_sentence(server, destructive), "delete_*: declared");
+}
+
 TEST(ToolLabels, AreExplainedByWhatDecided) {
   Server server = server_with(NetworkMode::egress, Holds::nothing);
   EXPECT_EQ(label_sentence(server, untrusted), "all of its tools: its network reaches others");

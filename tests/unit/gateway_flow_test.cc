@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "supervisor/gateway/checks/schema_book.h"
 #include "tests/unit/session_rig.h"
 
 /// A call that could carry away what the agent has read.
@@ -42,6 +43,17 @@ class FlowTest : public SessionTest {
   std::string told() { return effects_.last_to_host()["result"]["content"][0]["text"]; }
 
   std::string advised() { return effects_.last_to_host()["result"]["content"][1]["text"]; }
+
+  bool is_trifecta(std::uint64_t session) {
+    FlowLabels sends;
+    sends.add(FlowLabel::egress);
+    return policy()
+        .flows
+        .judge({.session = session,
+                .target = {.server = "files", .tool = "send", .labels = sends},
+                .arguments = "{}"})
+        .has_value();
+  }
 
   int last_ = 10;
 };
@@ -150,12 +162,66 @@ TEST_F(FlowTest, ASessionWithAllServersIsInItsContextUntilItEnds) {
                       FlowLabels::all());
   session().host_ended(HostEnd::gone, now_);
   const Time soon = now_ + FlowContexts::lingers - std::chrono::seconds{1};
-  FlowLabels sends = FlowLabels::all();
   policy().flows.join(7, "", FlowContexts::Entry::fresh, soon);
-  EXPECT_TRUE(policy().flows.trifecta(7, sends));
+  EXPECT_TRUE(is_trifecta(7));
   policy().flows.leave(7, soon);
   policy().flows.join(8, "", FlowContexts::Entry::fresh, soon + FlowContexts::lingers);
-  EXPECT_FALSE(policy().flows.trifecta(8, sends));
+  EXPECT_FALSE(is_trifecta(8));
+}
+
+FlowRule rule_about(FlowLabel after, FlowLabel before, FlowEffect effect) {
+  FlowRule rule{.name = "flows.rule[1]", .line = 7, .effect = effect, .binds_everybody = true};
+  rule.after.add(after);
+  rule.before.add(before);
+  return rule;
+}
+
+TEST_F(FlowTest, ARuleRefusesWhatDeletesAfterUntrustedContentAndIsNamed) {
+  config_.flows.trifecta = FlowEffect::off;
+  config_.flows.rules = {
+      rule_about(FlowLabel::untrusted, FlowLabel::destructive, FlowEffect::deny)};
+  config_.servers[0].flows.destructive = {{{"delete_", true}}};
+  attach_and_run();
+  call("delete_all");
+  call("fetch");
+  ASSERT_THAT(effects_.cell, SizeIs(2)) << "nothing untrusted was read before it";
+  call("delete_all");
+  EXPECT_THAT(effects_.cell, SizeIs(2));
+  EXPECT_THAT(told(), HasSubstr("it can delete or overwrite, after untrusted content came from "
+                                "\"fetch\" of files"));
+  EXPECT_THAT(told(), HasSubstr("(flows.rule[1])"));
+  EXPECT_THAT(advised(), HasSubstr("rule[1] in [flows]"));
+}
+
+TEST(DestructiveHint, AddsTheLabelOnlyWhereItIsTrue) {
+  EXPECT_TRUE(calls_itself_destructive(R"({"annotations":{"destructiveHint":true}})"));
+  for (const char* other : {R"({"annotations":{"destructiveHint":false}})", R"({})", "",
+                            R"({"annotations":{"destructiveHint":"true"}})",
+                            R"({"annotations":{"readOnlyHint":false}})"}) {
+    EXPECT_FALSE(calls_itself_destructive(other)) << other;
+  }
+}
+
+TEST_F(FlowTest, ACopiedRuleStopsWhatRepeatsAnAnswerAndLetsTheRestPass) {
+  config_.flows.trifecta = FlowEffect::off;
+  FlowRule rule = rule_about(FlowLabel::private_data, FlowLabel::egress, FlowEffect::deny);
+  rule.copied = true;
+  config_.flows.rules = {rule};
+  attach_and_run();
+  call("read");
+  const std::string own_id = effects_.last_to_cell()["id"].dump();
+  cell_says(R"({"jsonrpc":"2.0","id":)" + own_id +
+            R"(,"result":{"content":[{"type":"text","text":"account DE89370400440532013000"}]}})");
+  const auto send = [this](const std::string& text) {
+    host_says(R"({"jsonrpc":"2.0","id":)" + std::to_string(++last_) +
+              R"(,"method":"tools/call","params":{"name":"send","arguments":{"text":")" + text +
+              R"("}}})");
+  };
+  send("thanks, see you at noon");
+  EXPECT_THAT(effects_.cell, SizeIs(2));
+  send("it is de89370400440532013000!");
+  EXPECT_THAT(effects_.cell, SizeIs(2));
+  EXPECT_THAT(told(), HasSubstr("its arguments may repeat what was read"));
 }
 
 TEST_F(FlowTest, ReadsOfResourcesCountAsWhatAnyToolBrings) {

@@ -103,7 +103,7 @@ Result<Explanation> explanation(const Options& options, const LoadedConfig& load
     return explain_rights(declared, *subject, loaded.config.identity);
   }
   const bool has_arguments = options.explain.size() > 3;
-  return explain_call(declared, *subject, loaded.config.flows,
+  return explain_call(declared, *subject, {loaded.config.flows, loaded.files.front()},
                       {options.explain.at(2), has_arguments ? options.explain.at(3) : ""});
 }
 

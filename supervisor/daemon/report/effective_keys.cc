@@ -17,6 +17,7 @@
 #include "policy/config/server_keys.h"
 #include "policy/config/words.h"
 #include "policy/egress/egress_rule.h"
+#include "policy/flows/rule_match.h"
 #include "policy/rates/rate_text.h"
 #include "supervisor/daemon/report/explain_rights.h"
 
@@ -247,6 +248,7 @@ void add_flows(KeyPrinter& keys, const FlowTools& flows) {
   add("flows.untrusted", flows.untrusted);
   add("flows.private", flows.private_data);
   add("flows.egress", flows.egress);
+  add("flows.destructive", flows.destructive);
 }
 
 void add_rights(KeyPrinter& keys, const Server& server) {
@@ -329,6 +331,9 @@ std::vector<EffectiveKey> effective_keys(const Config& config) {
 
 std::string effective_text(const Config& config) {
   std::string text = lines_of(effective_keys(config));
+  for (const FlowRule& rule : config.flows.rules) {
+    text += fmt::format("# {}: {}\n", rule.name, rule_text(rule));
+  }
   for (const Server& server : config.servers) {
     text += fmt::format("\n{}", lines_of(effective_keys(server)));
     for (const Rule& rule : server.rules) {

@@ -10,6 +10,7 @@
 #include "policy/access/rights.h"
 #include "policy/access/verdict_text.h"
 #include "policy/base/printable.h"
+#include "policy/flows/rule_match.h"
 #include "policy/flows/tool_labels.h"
 #include "policy/jsonrpc/jsonrpc.h"
 #include "policy/sandbox/source_access.h"
@@ -131,16 +132,21 @@ struct Later {
   Json json;             ///< null: nothing
 };
 
-Later later_of(const FlowRules& flows, const Server& server, std::string_view tool, Effect effect) {
-  const auto later = later_effect(flows, server, tool, effect);
+std::string place_of(const DeclaredFlows& flows, const FlowRule& rule) {
+  return rule.line == 0 ? rule.name : fmt::format("{} ({}:{})", rule.name, flows.file, rule.line);
+}
+
+Later later_of(const DeclaredFlows& flows, const Server& server, const std::string& tool,
+               const Subject& subject, Effect effect) {
+  const FlowPerson person{
+      subject.who.uid, subject.who.gid, {subject.who.groups.begin(), subject.who.groups.end()}};
+  const auto later =
+      later_flow(flows.rules, {server.name, tool, labels_of_tool(server, tool)}, person, effect);
   if (!later) return {};
-  const std::string reason = fmt::format(
-      "flows.trifecta {} once its context has untrusted content and private data, since this "
-      "tool can send to others",
-      *later == Effect::deny ? "refuses it" : "asks about it");
-  return {.headline = fmt::format(", later {}", word_of(*later)),
+  const std::string reason = fmt::format("{} {}", place_of(flows, later->rule), later->reason);
+  return {.headline = fmt::format(", later {}", word_of(later->effect)),
           .text = fmt::format("  {}\n", reason),
-          .json = {{"effect", word_of(*later)}, {"reason", reason}}};
+          .json = {{"effect", word_of(later->effect)}, {"reason", reason}}};
 }
 
 struct RuleList {
@@ -157,14 +163,13 @@ RuleList listed(const DeclaredServer& declared, const std::vector<const Rule*>& 
   return list;
 }
 
-Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& rights,
-                                 const FlowRules& flows, const std::string& tool) {
+Explanation depends_on_arguments(const DeclaredServer& declared, const Rights& rights, Later later,
+                                 const std::string& tool) {
   auto rules = in_order(rights);
   std::erase_if(rules, [&](const Rule* rule) { return !concerns_tool(*rule, tool); });
   auto list = listed(declared, rules);
   const std::string& name = declared.server.name;
   constexpr std::string_view reason = "its arguments decide: the strictest rule that they fit";
-  Later later = later_of(flows, declared.server, tool, Effect::allow);
   return {.effect = std::nullopt,
           .text = fmt::format("{} {}: depends{}\n  {}\n{}{}  Add them, as one JSON object.\n", name,
                               tool, later.headline, reason, list.text, later.text),
@@ -226,7 +231,7 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
 }
 
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
-                                 const FlowRules& flows, const ExplainedCall& call) {
+                                 const DeclaredFlows& flows, const ExplainedCall& call) {
   const Server& server = declared.server;
   const std::string params = CELLBLOCK_TRY(as_message(call));
   const auto arguments = read_arguments(params);
@@ -239,11 +244,12 @@ Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& 
   const Rights rights(server.rules, subject);
   const bool is_listed = rights.shows(AccessKind::tool, call.tool);
   if (call.arguments.empty() && is_listed && rights.wants_arguments(call.tool)) {
-    return depends_on_arguments(declared, rights, flows, call.tool);
+    return depends_on_arguments(
+        declared, rights, later_of(flows, server, call.tool, subject, Effect::allow), call.tool);
   }
   const AccessVerdict verdict = rights.decide({AccessKind::tool, call.tool, &*arguments});
   const Rule* rule = verdict.rule != nullptr ? verdict.rule : verdict.nearest;
-  const Later later = later_of(flows, server, call.tool, verdict.effect);
+  const Later later = later_of(flows, server, call.tool, subject, verdict.effect);
   const Json json{{"server", server.name},
                   {"tool", call.tool},
                   {"effect", word_of(verdict.effect)},

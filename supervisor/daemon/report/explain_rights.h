@@ -38,6 +38,12 @@ struct Explanation {
   std::string json;  ///< the same as one object, docs/cli.md
 };
 
+/// `[flows]`, and the main file.
+struct DeclaredFlows {
+  const FlowRules& rules;
+  std::string_view file;
+};
+
 /// What went wrong instead, as `cellblock` says it with --json.
 std::string explain_error_json(std::string_view text, int exit_code);
 
@@ -49,6 +55,6 @@ Explanation explain_rights(const DeclaredServer& declared, const Subject& subjec
 /// of the tool; and what `flows` would make of it later. Fails where the arguments are no JSON
 /// object that a gateway would take.
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
-                                 const FlowRules& flows, const ExplainedCall& call);
+                                 const DeclaredFlows& flows, const ExplainedCall& call);
 
 }  // namespace cellblock

@@ -13,6 +13,7 @@
 #include "policy/base/units.h"
 #include "policy/config/names.h"
 #include "policy/egress/egress_rule.h"
+#include "policy/flows/rule_match.h"
 #include "policy/flows/tool_labels.h"
 #include "policy/sandbox/source_access.h"
 #include "policy/sandbox/weakenings.h"
@@ -261,10 +262,16 @@ Sentences installation(const Config& config) {
 }
 
 // What an agent knows after a call, and what a call can carry away: see docs/flows.md.
-Sentences flows(const Server& server) {
+Sentences flows(const Server& server, const FlowRules& rules) {
   Sentences sentences;
-  for (const auto label : {FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress}) {
+  for (const auto label :
+       {FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress, FlowLabel::destructive}) {
     sentences.push_back(fmt::format("{}: {}", name_of(label), label_sentence(server, label)));
+  }
+  for (const FlowRule& rule : rules.rules) {
+    if (!names_server(rule, server.name)) continue;
+    sentences.push_back(
+        fmt::format("{} (line {} of the main file) {}", rule.name, rule.line, rule_text(rule)));
   }
   return sentences;
 }
@@ -306,7 +313,7 @@ Explanation explain_server(const DeclaredServer& declared, const Config& config,
                                   {"secrets", secrets(server)},
                                   {"limits", limits(server.limits)},
                                   {"questions", questions(server.client_features)},
-                                  {"flows", flows(server)},
+                                  {"flows", flows(server, config.flows)},
                                   {"who may call", callers(declared, config, names)},
                                   {"weakened", weakened(server, config.cgroup)},
                                   {"installation", installation(config)}};

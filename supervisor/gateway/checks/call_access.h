@@ -28,6 +28,7 @@ struct CallAccess {
   const Rule* asks = nullptr;  ///< the request may go on after an approval
   /// What is done because it could carry away what was read; off: it could not.
   FlowEffect flow = FlowEffect::off;
+  std::string_view flow_rule{};  ///< which rule says so
 };
 
 /// `defaults`: of the arguments of the tool that is called; null: not known.

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "policy/failures/failure.h"
+#include "policy/flows/tool_labels.h"
 #include "supervisor/gateway/message/json_tree.h"
 #include "supervisor/gateway/message/revisions.h"
 #include "supervisor/gateway/message/session_failures.h"
@@ -17,39 +19,59 @@ std::string name_in(std::string_view line, const Message& message, CallKind kind
   return kind == CallKind::resource_read ? read_string(message.uri.in(line)) : message.name_text;
 }
 
-Failure refused_flow(const std::string& why, const Server& server) {
-  Failure failure = plain_failure(FailureCode::denied,
-                                  fmt::format("{} ({})", why, FlowGate::rule_name), server.name);
+Failure refused_flow(const FlowVerdict& verdict, const Server& server) {
+  const std::string& rule = verdict.rule.name;
+  Failure failure =
+      plain_failure(FailureCode::denied, fmt::format("{} ({})", verdict.why, rule), server.name);
   failure.advice = fmt::format(
-      "other arguments do not help; ask your user, who can begin a new context (a host that starts "
+      "{}; ask your user, who can begin a new context (a host that starts "
       "`cellblock connect --label context=NAME`, or a session {} minutes after the last "
-      "one of this context has ended), or an administrator, whose keys are trifecta in [flows] and "
-      "the lists "
-      "of [server.{}.flows]",
-      FlowContexts::lingers.count(), server.name);
+      "one of this context has ended), or an administrator, whose keys are {} in [flows] and "
+      "the lists of [server.{}.flows]",
+      verdict.rule.copied ? "arguments that repeat nothing that was read are let pass"
+                          : "other arguments do not help",
+      FlowContexts::lingers.count(), rule.substr(rule.find('.') + 1), server.name);
   return failure;
+}
+
+// What may carry something away: of a read or a prompt its name too.
+std::string_view said_by(std::string_view line, const Message& message, CallKind kind) {
+  return kind == CallKind::tool_call ? message.arguments.in(line) : message.params.in(line);
+}
+
+bool judges_destructive(const FlowRules& rules) {
+  return std::ranges::any_of(
+      rules.rules, [](const FlowRule& rule) { return rule.before.has(FlowLabel::destructive); });
 }
 
 }  // namespace
 
 void FlowGate::judge(std::string_view line, const Message& message, CallAccess& access) {
-  const FlowRules& rules = contexts_.rules();
-  if (rules.trifecta == FlowEffect::off || !access.refusal.empty()) return;
+  if (is_off(contexts_.rules()) || !access.refusal.empty()) return;
   const CallKind kind = kind_of(message.method);
   if (!is_recorded(kind)) return;
   std::string name = name_in(line, message, kind);
-  const auto why = contexts_.trifecta(session_, labels_of(kind, name));
-  if (!why) return;
-  access.flow = rules.trifecta;
-  if (rules.trifecta == FlowEffect::deny) {
-    access.rule = rule_name;
+  const bool is_tool = kind == CallKind::tool_call;
+  FlowLabels labels = labels_of(kind, name);
+  if (is_tool) add_annotated(name, labels);
+  const auto verdict = contexts_.judge(
+      {.session = session_,
+       .target = {.server = server_.name, .tool = is_tool ? name : "", .labels = labels},
+       .arguments = said_by(line, message, kind)});
+  if (!verdict) return;
+  rule_ = verdict->rule.name;
+  access.flow = verdict->rule.effect;
+  access.flow_rule = rule_;
+  if (access.flow == FlowEffect::deny) {
+    access.rule = rule_;
     access.refusal =
-        failed_reply(message.id.in(line), kind, era_of(message), refused_flow(*why, server_));
-  } else if (rules.trifecta == FlowEffect::ask && access.asks == nullptr) {
-    asks_ = {.name = fmt::format("{}: {}", rule_name, *why),
+        failed_reply(message.id.in(line), kind, era_of(message), refused_flow(*verdict, server_));
+  } else if (access.flow == FlowEffect::ask && access.asks == nullptr) {
+    asks_ = {.name = fmt::format("{}: {}", rule_, verdict->why),
+             .line = verdict->rule.line,
              .effect = Effect::ask,
-             .approver = rules.approver,
-             .approval_time = rules.approval_time};
+             .approver = verdict->rule.approver,
+             .approval_time = verdict->rule.approval_time};
     access.asks = &asks_;
   }
   access.named = std::move(name);
@@ -59,11 +81,24 @@ FlowLabels FlowGate::made(CallKind kind, std::string_view name, std::uint64_t ca
   const FlowLabels fresh =
       contexts_.take({.session = session_, .call = call, .server = server_.name, .name = name},
                      labels_of(kind, name));
-  return contexts_.rules().trifecta == FlowEffect::off ? FlowLabels() : fresh;
+  return is_off(contexts_.rules()) ? FlowLabels() : fresh;
+}
+
+// Lists and a server's greeting have no label.
+void FlowGate::answered(CallKind kind, std::string_view name, std::string_view line) {
+  const bool is_of_task = kind == CallKind::task_result || kind == CallKind::task_state;
+  if (contexts_.rules().rules.empty() || (!is_recorded(kind) && !is_of_task)) return;
+  contexts_.read(session_, labels_of(kind, name), line);
 }
 
 FlowLabels FlowGate::labels_of(CallKind kind, std::string_view name) const {
   return kind == CallKind::tool_call ? labels_of_tool(server_, name) : labels_of_content(server_);
+}
+
+// A server's own word adds a label, and takes none away.
+void FlowGate::add_annotated(std::string_view tool, FlowLabels& labels) const {
+  if (!judges_destructive(contexts_.rules()) || labels.has(FlowLabel::destructive)) return;
+  if (pins_.calls_itself_destructive(tool)) labels.add(FlowLabel::destructive);
 }
 
 }  // namespace cellblock::gateway

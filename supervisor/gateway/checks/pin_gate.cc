@@ -141,6 +141,13 @@ const Arguments* PinGate::defaults_for(const Message& message, const Rights& rig
   return &book_->schemas().of(server_, message.name_text, *pin).defaults;
 }
 
+bool PinGate::calls_itself_destructive(std::string_view tool) const {
+  if (book_ == nullptr) return false;
+  const Pin* pin = set().find(ListKind::tools, tool);
+  if (pin == nullptr || !pin->is_accepted()) return false;
+  return book_->schemas().of(server_, tool, *pin).is_destructive;
+}
+
 bool PinGate::wants_list(const Message& message) const {
   return book_ != nullptr && message.method == mcp::method::tools_call &&
          set().judge(view_, ListKind::tools, message.name_text) == PinSet::Call::unlisted;

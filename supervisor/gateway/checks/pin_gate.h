@@ -50,6 +50,9 @@ class PinGate {
   /// arguments decide; null: not known. Valid until the next call of this or of refuse_arguments.
   const Arguments* defaults_for(const Message& message, const Rights& rights) const;
 
+  /// Whether an accepted definition's annotations have `destructiveHint = true`.
+  bool calls_itself_destructive(std::string_view tool) const;
+
   /// Whether the tools that there are have to be listed before this one can be judged.
   bool wants_list(const Message& message) const;
 

@@ -28,6 +28,7 @@ class SchemaBook {
     std::expected<JsonSchema, std::string> schema;
     bool takes_every_object = false;
     Arguments defaults;
+    bool is_destructive = false;  ///< its annotations say so
   };
 
   /// Valid until the next call of this.
@@ -48,6 +49,10 @@ class SchemaBook {
 
   std::map<Key, Entry, Less> entries_;
 };
+
+/// Whether `annotations.destructiveHint` in a definition's canonical text is true. An absent hint
+/// counts as false: MCP's default would make every tool without annotations destructive.
+bool calls_itself_destructive(std::string_view definition);
 
 /// The input schema in a definition's canonical text.
 std::expected<JsonSchema, std::string> input_schema_of(std::string_view definition);

@@ -126,7 +126,8 @@ void Session::join_context(Time now) {
   const auto named = std::ranges::find(labels_, "context", &Label::name);
   shared_.policy.flows.join(
       peer_.session, named == labels_.end() ? std::string_view() : std::string_view(named->value),
-      is_resumed_ ? FlowContexts::Entry::resumed : FlowContexts::Entry::fresh, now);
+      is_resumed_ ? FlowContexts::Entry::resumed : FlowContexts::Entry::fresh, now,
+      FlowPerson{peer_.uid, peer_.gid, {peer_.groups.begin(), peer_.groups.end()}});
 }
 
 // Anybody may say anything here: it is written down, and no permission looks at it.

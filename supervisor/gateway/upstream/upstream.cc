@@ -42,7 +42,7 @@ Upstream::Upstream(const GateParts& parts, const Rights& rights, UpstreamIds& id
       effects_(effects),
       arguments_(arguments),
       pins_(parts.pins),
-      flows_(parts.server, parts.policy.flows, parts.session),
+      flows_(parts.server, parts.policy.flows, parts.session, pins_),
       gate_(parts),
       result_gate_(parts),
       redaction_(parts.policy.redactions, parts.server_index, parts.server),
@@ -178,7 +178,7 @@ void Upstream::record_flow(const CallAccess& access) {
   effects_.record({.kind = AuditKind::flow,
                    .outcome = is_denied ? AuditOutcome::denied : AuditOutcome::none,
                    .tool = access.named,
-                   .reason = FlowGate::rule_name});
+                   .reason = access.flow_rule});
 }
 
 // Answers it when it may not go on.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "policy/flows/tool_labels.h"
 #include "supervisor/gateway/message/replies.h"
 #include "supervisor/gateway/upstream/call_failures.h"
 #include "supervisor/gateway/upstream/new_call.h"

@@ -235,6 +235,7 @@ void Upstream::deliver(std::string_view line, const Message& message, const Call
     reply_to_host(failed_reply(call.caller_id, call.kind, call.era, failure));
     return note_end(call, AuditOutcome::error, name_of(failure.code), size, now);
   }
+  flows_.answered(call.kind, call.tool, line);
   effects_.to_host(edited.slices());
   note_end(call, message.kind == MessageKind::result ? AuditOutcome::ok : AuditOutcome::error,
            delivery->remark, size, now);

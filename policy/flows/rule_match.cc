@@ -1,0 +1,170 @@
+#include "policy/flows/rule_match.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "policy/access/rights.h"
+#include "policy/config/words.h"
+#include "policy/flows/tool_labels.h"
+
+namespace cellblock {
+namespace {
+
+constexpr std::array every_label{FlowLabel::untrusted, FlowLabel::private_data, FlowLabel::egress,
+                                 FlowLabel::destructive};
+
+FlowLabels labels_of(std::initializer_list<FlowLabel> list) {
+  FlowLabels labels;
+  for (const FlowLabel label : list) labels.add(label);
+  return labels;
+}
+
+bool binds(const FlowRule& rule, const FlowPerson* person) {
+  if (rule.binds_everybody || person == nullptr) return true;
+  return is_one_of({person->uid, person->gid, person->groups}, rule.uids, rule.gids);
+}
+
+bool names_call(const FlowRule& rule, const FlowTarget& target) {
+  if (!names_server(rule, target.server)) return false;
+  if (rule.tools.empty()) return true;
+  return !target.tool.empty() && std::ranges::any_of(rule.tools, [&](const NamePattern& pattern) {
+    return names_tool(pattern, target.tool);
+  });
+}
+
+std::string_view ability_of(FlowLabel label) {
+  switch (label) {
+    case FlowLabel::untrusted:
+      return "bring in untrusted content";
+    case FlowLabel::private_data:
+      return "give private data";
+    case FlowLabel::egress:
+      return "send to others";
+    case FlowLabel::destructive:
+      break;
+  }
+  return "delete or overwrite";
+}
+
+std::string joined_words(FlowLabels labels) {
+  std::vector<std::string_view> names;
+  for (const FlowLabel label : every_label) {
+    if (labels.has(label)) names.push_back(word_of(label));
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string joined_contents(FlowLabels labels) {
+  std::vector<std::string_view> names;
+  for (const FlowLabel label : every_label) {
+    if (labels.has(label)) names.push_back(content_text(label));
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string_view verb_of(FlowEffect effect) {
+  if (effect == FlowEffect::deny) return "refuses";
+  return effect == FlowEffect::ask ? "asks" : "records";
+}
+
+std::string bounds_text(const FlowRule& rule) {
+  std::string text;
+  if (!rule.servers.empty()) text += fmt::format(", of {}", fmt::join(rule.servers, ", "));
+  std::vector<std::string> names;
+  names.reserve(rule.tools.size());
+  for (const NamePattern& tool : rule.tools) {
+    names.push_back(tool.text + (tool.is_prefix ? "*" : ""));
+  }
+  if (!names.empty()) text += fmt::format(", tools {}", fmt::join(names, ", "));
+  if (!rule.binds_everybody) {
+    text += fmt::format(", of {} users and {} groups", rule.uids.size(), rule.gids.size());
+  }
+  return text;
+}
+
+std::string later_reason(const FlowRule& rule, const FlowTarget& target) {
+  return fmt::format("{} once its context has {}, since this tool{}{}",
+                     rule.effect == FlowEffect::deny ? "refuses it" : "asks about it",
+                     joined_contents(rule.after),
+                     std::string_view(ability_text(rule.before, target.labels)).substr(2),
+                     rule.copied ? ", where its arguments hold text that was read" : "");
+}
+
+bool changes(const FlowRule& rule, Effect effect) {
+  return rule.effect == FlowEffect::deny ||
+         (rule.effect == FlowEffect::ask && effect == Effect::allow);
+}
+
+}  // namespace
+
+std::optional<FlowRule> preset_rule(const FlowRules& rules) {
+  if (rules.trifecta == FlowEffect::off) return std::nullopt;
+  return FlowRule{.name = "flows.trifecta",
+                  .after = labels_of({FlowLabel::untrusted, FlowLabel::private_data}),
+                  .before = labels_of({FlowLabel::egress}),
+                  .effect = rules.trifecta,
+                  .approver = rules.approver,
+                  .approval_time = rules.approval_time,
+                  .binds_everybody = true};
+}
+
+bool names_server(const FlowRule& rule, std::string_view server) {
+  return rule.servers.empty() || std::ranges::find(rule.servers, server) != rule.servers.end();
+}
+
+bool follows_text(const FlowRules& rules, FlowLabel label) {
+  return std::ranges::any_of(
+      rules.rules, [&](const FlowRule& rule) { return rule.copied && rule.after.has(label); });
+}
+
+bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* person) {
+  return !rule.before.common(target.labels).empty() && names_call(rule, target) &&
+         binds(rule, person);
+}
+
+bool is_stricter(const FlowRule& rule, const FlowRule& other) {
+  if (rule.effect != other.effect) return rule.effect > other.effect;
+  return rule.effect == FlowEffect::ask && rule.approver == Approver::admin &&
+         other.approver == Approver::user;
+}
+
+std::string ability_text(FlowLabels before, FlowLabels of_call) {
+  std::vector<std::string_view> abilities;
+  for (const FlowLabel label : every_label) {
+    if (before.has(label) && of_call.has(label)) abilities.push_back(ability_of(label));
+  }
+  return fmt::format("it can {}", fmt::join(abilities, " and "));
+}
+
+std::string_view content_text(FlowLabel label) {
+  return label == FlowLabel::untrusted ? "untrusted content" : "private data";
+}
+
+std::string rule_text(const FlowRule& rule) {
+  return fmt::format("{} after {}, before {}{}{}", verb_of(rule.effect), joined_words(rule.after),
+                     joined_words(rule.before), bounds_text(rule),
+                     rule.copied ? ", where arguments hold text that was read" : "");
+}
+
+std::optional<LaterFlow> later_flow(const FlowRules& rules, const FlowTarget& target,
+                                    const FlowPerson& person, Effect effect) {
+  if (effect == Effect::deny) return std::nullopt;
+  std::optional<FlowRule> strictest;
+  const auto consider = [&](const FlowRule& rule) {
+    if (!concerns(rule, target, &person) || !changes(rule, effect)) return;
+    if (!strictest || is_stricter(rule, *strictest)) strictest = rule;
+  };
+  if (const auto preset = preset_rule(rules)) consider(*preset);
+  std::ranges::for_each(rules.rules, consider);
+  if (!strictest) return std::nullopt;
+  const bool is_denied = strictest->effect == FlowEffect::deny;
+  std::string reason = later_reason(*strictest, target);
+  return LaterFlow{is_denied ? Effect::deny : Effect::ask, *std::move(strictest),
+                   std::move(reason)};
+}
+
+}  // namespace cellblock

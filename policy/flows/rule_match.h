@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/config/flow_rules.h"
+
+/// Which flow rules are about a call, and what they say of it in words. Pure.
+namespace cellblock {
+
+/// Whose call it is.
+struct FlowPerson {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;
+};
+
+/// What a rule has to know of a call.
+struct FlowTarget {
+  std::string_view server;
+  std::string_view tool;  ///< empty: a read or a prompt
+  FlowLabels labels;      ///< of the call
+};
+
+/// `trifecta` as the rule that it is; nullopt: it is off.
+std::optional<FlowRule> preset_rule(const FlowRules& rules);
+
+/// Nothing is asked or recorded.
+inline bool is_off(const FlowRules& rules) {
+  return rules.trifecta == FlowEffect::off && rules.rules.empty();
+}
+
+bool names_server(const FlowRule& rule, std::string_view server);
+
+/// A context's texts are followed only where a rule asks for them.
+bool follows_text(const FlowRules& rules, FlowLabel label);
+
+/// Whether it is about such a call once the context has its labels. `person` is null where nobody
+/// knows whose it is: then every rule binds.
+bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* person);
+
+/// Whether it decides where `other` applies too: the stricter one, and of two that ask the one that
+/// asks an administrator.
+bool is_stricter(const FlowRule& rule, const FlowRule& other);
+
+/// "it can send to others".
+std::string ability_text(FlowLabels before, FlowLabels of_call);
+/// "untrusted content", "private data".
+std::string_view content_text(FlowLabel label);
+/// "asks after untrusted, before egress, with tools create_*".
+std::string rule_text(const FlowRule& rule);
+
+/// What `rules` would make of a call once its context has the labels that they speak of.
+struct LaterFlow {
+  Effect effect{};
+  FlowRule rule;
+  std::string reason;  ///< a sentence without the rule's place
+};
+
+/// `effect`: by the rules of access. nullopt: the same as now.
+std::optional<LaterFlow> later_flow(const FlowRules& rules, const FlowTarget& target,
+                                    const FlowPerson& person, Effect effect);
+
+}  // namespace cellblock
