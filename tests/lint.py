@@ -15,6 +15,7 @@ is nothing to say of the rest."""
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -40,14 +41,18 @@ QUICK_CHECKS = ("--checks=-clang-analyzer-*,-misc-unused-using-decls,-misc-unuse
 
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
-# What a line at the margin declares: a type, a function, a constant, an alias.
-DECLARED = re.compile(r"\b(?:struct|class|enum|union|using|namespace)\s+(\w+)"
+# What a line at the margin declares: a type, a function, a constant.
+DECLARED = re.compile(r"\b(?:struct|class|enum|union)\s+(\w+)"
                       r"|\b([A-Za-z_]\w*)\s*[({=;\[]")
-# A name that is brought in from elsewhere, a macro, main.
-BROUGHT_IN = re.compile(r"^\s*using\s+[\w:]*?(\w+);|^(?:#\s*define|int(?= main))\s+(\w+)", re.MULTILINE)
+# Another name for what is declared elsewhere; several files may say the same.
+ALIAS = re.compile(r"^\s*(?:using|namespace)\s+(\w+)\s*=.*;$|^\s*using\s+(?:[\w:]*::)?(\w+);$", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+# A macro, main.
+BROUGHT_IN = re.compile(r"^(?:#\s*define|int(?= main))\s+(\w+)", re.MULTILINE)
 # Not what is looked for in a value or another namespace: x.name, x->name, space::name.
 MENTIONED = re.compile(r"(?<![\w.:>])\w+")
-NO_NAME = {"class", "constexpr", "decltype", "alignas", "requires", "noexcept", "sizeof", "operator"}
+NO_NAME = {"class", "constexpr", "decltype", "alignas", "requires", "noexcept", "sizeof", "operator", "bool",
+           "static_assert", "using"}
 
 
 class Source:
@@ -60,22 +65,65 @@ class Source:
         written = (ROOT / name).read_text(encoding="utf-8")
         text = COMMENT_OR_STRING.sub(" ", written)
         self.own = own_names(written)
+        self.aliases = aliases(written)
         self.words = set(MENTIONED.findall(text))
+        self.from_headers = in_headers(names_of, included(written))
+        self.aliases_in_headers = in_headers(aliases_of, included(written))
 
     def goes_with(self, others):
-        return all(other.own.isdisjoint(self.words) and self.own.isdisjoint(other.words)
-                   for other in others)
+        return not any(self.disturbs(other) or other.disturbs(self) for other in others)
+
+    def disturbs(self, other):
+        """Whether a name of its own is another thing in the other, or in a header that only the other one includes."""
+        return (not self.own.isdisjoint(other.words) or not self.own.isdisjoint(other.from_headers - self.from_headers)
+                or any(name in other.words and other.aliases.get(name) != meant and meant not in other.aliases_in_headers
+                       for name, meant in self.aliases.items()))
 
 
 def own_names(written):
     found = set()
     for body in UNNAMED.findall(written):  # its end is known by the comment
         for line in COMMENT_OR_STRING.sub(" ", body).splitlines():
-            if line and not line[0].isspace() and line[0] not in "}#)":
+            if line and not line[0].isspace() and line[0] not in "}#)" and not line.startswith(("using ", "namespace ")):
                 names = [a or b for a, b in DECLARED.findall(line)]
                 found.update([name for name in names if name not in NO_NAME][:1])
-    found.update(a or b for a, b in BROUGHT_IN.findall(written))
+    found.update(BROUGHT_IN.findall(written))
     return found
+
+
+def included(written):
+    return frozenset(INCLUDED.findall(written))
+
+
+@functools.cache
+def in_headers(what_of, headers):
+    """What what_of finds in these headers of the product, and in what they include."""
+    return frozenset().union(*(in_header(what_of, header) for header in headers))
+
+
+@functools.cache
+def in_header(what_of, header):
+    for place in (ROOT / header, ROOT / "client/include" / header):
+        if place.is_file():
+            written = place.read_text(encoding="utf-8")
+            return what_of(written).union(in_headers(what_of, included(written)))
+    return frozenset()
+
+
+def names_of(written):
+    """What a header declares at the margin."""
+    lines = [line for line in COMMENT_OR_STRING.sub(" ", written).splitlines() if line and not line[0].isspace()]
+    names = {a or b for line in lines for a, b in DECLARED.findall(line)[:1]}
+    return frozenset(names - NO_NAME)
+
+
+def aliases_of(written):
+    return frozenset(aliases(written).values())
+
+
+def aliases(written):
+    """What each of its aliases stands for."""
+    return {found[1] or found[2]: " ".join(found[0].split()) for found in ALIAS.finditer(written)}
 
 
 def without_output(command):
@@ -93,8 +141,10 @@ def sources(build, patterns):
                             text=True).stdout.split()
     entries = json.loads((build / "compile_commands.json").read_text())
     wanted = {str(ROOT / name): name for name in listed}
-    return [Source(wanted[entry["file"]], *without_output(entry["command"]))
-            for entry in entries if entry["file"] in wanted]
+    found = [Source(wanted[entry["file"]], *without_output(entry["command"]))
+             for entry in entries if entry["file"] in wanted]
+    # What several programs compile for themselves is read once.
+    return list({(source.name, kind(source)): source for source in found}.values())
 
 
 def kind(source):

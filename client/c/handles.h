@@ -84,7 +84,7 @@ std::chrono::milliseconds duration_of(uint64_t ms);
 /// What connects by these options, which may be null.
 Result<std::shared_ptr<Client::Impl>> client_of(const cellblock_options* options);
 
-/// As they are given by a program that may be older than this library; null: the defaults.
+/// Reads options of a program that may have been built for an older library; null: the defaults.
 Result<AttachOptions> read_options(const cellblock_attach_options* given,
                                    std::chrono::milliseconds& timeout);
 Result<CallOptions> read_options(const cellblock_call_options* given);

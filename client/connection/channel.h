@@ -24,8 +24,9 @@ namespace cellblock::client {
 
 inline constexpr std::size_t max_sent_descriptors = 4;
 
-/// One sendmsg that never waits. SCM_RIGHTS is delivered with the first byte or not at all, so the
-/// bytes begin with that of the request. As sendmsg(2): how much was sent, or -1 and errno.
+/// One sendmsg(2) that never blocks. SCM_RIGHTS is delivered with the first byte or not at all, so
+/// `bytes` must begin with the first byte of the request. Returns as sendmsg(2): the bytes sent, or
+/// -1 and errno.
 ssize_t send_with_descriptors(int socket, std::string_view bytes, std::span<const int> descriptors);
 
 /// With EPERM nothing was sent: the connection takes no descriptors yet, since it is not with the
@@ -34,7 +35,7 @@ ssize_t send_with_descriptors(int socket, std::string_view bytes, std::span<cons
 /// meanwhile says that it will not be taken.
 std::optional<std::chrono::milliseconds> descriptors_backoff(unsigned attempt);
 
-/// Whether that errno means that nobody reads any more: what came in before may still say why.
+/// Whether the errno says that the peer has closed. What was received before may still tell why.
 bool is_gone(int error);
 
 /// For any other errno; ETOOMANYREFS when more descriptors are in flight than the caller may have
@@ -46,8 +47,8 @@ class Channel : public SocketHandler, public std::enable_shared_from_this<Channe
   /// A line is valid during the call. The end is told once, unless close() came first.
   struct Handlers {
     std::function<void(std::string_view line)> line;
-    /// One over the bound, which has been skipped. False: nobody can tell whose it is, and the
-    /// connection ends.
+    /// A line over the bound, which has been skipped. False: the call it belongs to is not known,
+    /// and the connection ends.
     std::function<bool(const LongLine& line)> long_line;
     std::function<void(Error why)> ended;
   };
@@ -107,7 +108,7 @@ class Channel : public SocketHandler, public std::enable_shared_from_this<Channe
   std::size_t queued_bytes_ = 0;
   std::size_t sent_ = 0;          ///< of the first one
   unsigned refusals_ = 0;         ///< of its descriptor, since the daemon takes none yet
-  bool writing_stopped_ = false;  ///< nobody reads any more, or `timer_` goes on
+  bool writing_stopped_ = false;  ///< the peer has closed, or `timer_` goes on
 };
 
 }  // namespace cellblock::client

@@ -66,8 +66,8 @@ class Conversation {
   /// means that the other side does not speak the protocol and the connection is of no more use.
   Result<Event> receive(std::string_view line);
 
-  /// What a line means that is too long to be read, as far as that can be told: a call of ours has
-  /// failed (`too_large`), or a question of the server's has (a Refused); nullopt: nobody knows.
+  /// The meaning of a line that is too long to be read: a failed call of ours (`too_large`), a
+  /// question of the server (a Refused), or nullopt if neither can be told.
   std::optional<Event> skipped(const LongLine& line);
 
   /// The caller no longer waits. Gives the line that tells the server, if it is to be told.

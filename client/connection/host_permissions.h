@@ -14,7 +14,7 @@ namespace cellblock::client {
 
 struct Judged {
   Decision decision;
-  CallToApprove call = {};            ///< empty, where nobody had to look at it
+  CallToApprove call = {};            ///< empty, where no permission was asked for
   std::optional<Error> failure = {};  ///< the handler threw, so it is denied
 };
 
@@ -22,8 +22,8 @@ class HostPermissions {
  public:
   HostPermissions(PermissionRules rules, PermissionHandler handler);
 
-  /// invalid_argument: the request is none that the gateway would take either (a key twice, say),
-  /// so nobody can tell what it means.
+  /// invalid_argument: the gateway would refuse the request as well (a duplicate key, for
+  /// instance), so its meaning is not clear.
   Result<Judged> judge(std::string_view server, std::string_view method, std::string_view params);
 
  private:

@@ -11,7 +11,8 @@ namespace cellblock::client {
 
 class LongLine {
  public:
-  /// Its beginning, and how much may be skipped before the connection is given up.
+  /// `beginning`: the first bytes of the line. `most`: how much is skipped before the connection is
+  /// given up.
   LongLine(std::string_view beginning, std::size_t most) : most_(most) {
     head_ = beginning.substr(0, kept);
     static_cast<void>(add(beginning));
@@ -23,9 +24,9 @@ class LongLine {
   /// The raw id of a message whose id stands before or behind everything that is large; empty: it
   /// has none there.
   std::string id() const;
-  /// It is a request or a notification: `method` stands before everything that is large.
+  /// The line is a request or notification: `method` stands before everything large.
   bool has_method() const;
-  /// It begins as an object does, so that what follows is a message of somebody's who speaks JSON.
+  /// The line begins as a JSON object, so the peer speaks JSON and the next line can be read.
   bool is_object() const;
 
  private:

@@ -16,8 +16,8 @@
 #include "cellblock/error.h"
 #include "client/connection/fd.h"
 
-/// Tasks, timers and one socket, without a loop: whoever has one waits for a descriptor and a time,
-/// and calls process().
+/// Tasks, timers and one socket, without a loop: the host's loop waits for a descriptor and a
+/// deadline, and calls process().
 namespace cellblock::client {
 
 /// Never waits when it reads or writes.
@@ -31,7 +31,7 @@ class SocketHandler {
   virtual void ready() = 0;
 };
 
-/// One thread at a time, but for post().
+/// Not thread-safe, but for post().
 class Reactor {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -45,7 +45,7 @@ class Reactor {
 
   /// Readable when process() has something to do that no timer tells of: an epoll set.
   int fd() const { return set_.get(); }
-  /// Of the earliest timer.
+  /// The deadline of the earliest timer.
   std::optional<TimePoint> deadline() const;
   bool has_tasks() const;
   bool is_watching() const { return socket_ >= 0; }
@@ -60,14 +60,14 @@ class Reactor {
   /// Tasks are destroyed, and not run, from now on.
   void discard();
 
-  /// From any thread: runs in process(), in the order in which they came.
+  /// From any thread: runs in process(), in the order of the calls.
   void post(Task task);
 
   /// TimePoint::max(): never.
   TimerKey set_timer(TimePoint when, Task task);
   void cancel_timer(const TimerKey& key) { timers_.erase(key); }
 
-  /// One at a time, until unwatch(), which comes before the socket is closed.
+  /// One socket at a time, until unwatch(), which comes before the socket is closed.
   Result<void> watch(int socket, std::weak_ptr<SocketHandler> handler);
   void unwatch();
   /// Wakes for writing too.

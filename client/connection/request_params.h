@@ -8,7 +8,7 @@
 /// Composes the parameters of MCP's requests about resources, prompts and arguments.
 namespace cellblock::client {
 
-/// Of resources/read, resources/subscribe and resources/unsubscribe.
+/// Parameters of resources/read, resources/subscribe and resources/unsubscribe.
 std::string resource_params(std::string_view uri);
 
 /// invalid_argument, if `arguments` is not a JSON object.

@@ -22,7 +22,7 @@ struct ApprovalQuestion {
 /// nullopt: another request, of a server say, which no server can make look like one.
 std::optional<ApprovalQuestion> read_question(std::string_view method, std::string_view params);
 
-/// Its answer.
+/// The answer to the question.
 std::string question_answer(Verdict verdict);
 
 /// The capabilities, an object on one line, of a client that can be asked.

@@ -12,9 +12,9 @@
 /// Opens a connection to the daemon, and proves who listens before a byte is sent.
 namespace cellblock::client {
 
-// Whether the process behind a socket is trusted. A Unix socket's path does not say who listens: in
-// a directory that others can write, anybody can listen first and take every argument and secret
-// that a host sends.
+// Whether the process behind a socket is trusted. A Unix socket's path does not tell who listens:
+// in a directory that other users can write, any of them can listen first and take every argument
+// and secret that a host sends.
 
 /// A directory on the way to the socket, from / down.
 struct DirectoryFacts {
@@ -29,17 +29,17 @@ struct ListenerFacts {
   std::vector<DirectoryFacts> directories;  ///< at least "/"; the last holds the socket
 };
 
-/// Trusted: root; ourselves; and whoever listens where only root or we can have let him: every
-/// directory on the way belongs to root or us and only its owner can write it, or the last one is
-/// the listener's own and all above it are like that. (A sticky directory such as /tmp may lie on
-/// the way: what root or we own in there nobody else can replace.)
+/// Trusted are root, the calling user, and a listener that only root or the calling user can have
+/// admitted: every directory on the way belongs to root or the caller and only its owner can write
+/// it, or the last one is the listener's own and all above it are like that. (A sticky directory
+/// such as /tmp may lie on the way: other users cannot replace what root or the caller owns in it.)
 /// Empty if trusted, else the reason as a sentence.
 std::string distrust(const ListenerFacts& facts);
 
-/// Whether the same may go well later, with nobody having done anything about it.
+/// Whether a later attempt may succeed without any change by the user.
 bool may_pass(ErrorCode code);
 
-/// From CELLBLOCK_SOCKET; empty without it.
+/// The value of CELLBLOCK_SOCKET; empty without it.
 std::string named_socket_path();
 
 std::string system_socket_path();
@@ -47,10 +47,11 @@ std::string system_socket_path();
 /// Empty without XDG_RUNTIME_DIR.
 std::string user_socket_path();
 
-/// Where connect really goes: links resolved, so that what was checked is what was reached.
+/// The path that is really connected to: links are resolved, so that the path that was checked is
+/// the one that is reached.
 Result<std::string> resolve_socket(const std::string& path);
 
-/// One attempt, which never blocks. No value: the backlog is full, try again after a while.
+/// One attempt, which never blocks. No value: the backlog is full; the caller tries again later.
 Result<std::optional<OwnedFd>> try_connect(const std::string& resolved_path);
 
 /// How long to wait before attempt `attempt` (from 1), or none to give up: about two seconds in

@@ -7,7 +7,7 @@
 
 namespace cellblock::client {
 
-/// O_PATH: neither reading nor searching it is anybody's right by this descriptor alone.
+/// Opens with O_PATH: the descriptor alone gives no right to read or search the directory.
 Result<OwnedFd> open_workspace(const std::string& path);
 
 /// What goes along with an attach; not valid: nothing does. A descriptor of the caller's is

@@ -69,8 +69,8 @@ struct [[gnu::visibility("hidden")]] Connection::Impl
   void give_up_all(const Error& why);
   void close(const Error& why);
   void drop_connection(const Error& why);
-  /// Nobody calls process() any more: every completion that is left runs now, or where process()
-  /// runs, before that returns.
+  /// process() is not called any more: runs every remaining completion now, or, inside process(),
+  /// before it returns.
   void run_what_is_left();
 
   /// Made before fork(), in the process that this is not.
@@ -91,8 +91,8 @@ struct [[gnu::visibility("hidden")]] Connection::Impl
   HostPermissions gate;
   std::shared_ptr<Channel> channel;
   std::map<std::uint64_t, OpenCall> calls;
-  /// The daemon turns a connection away with an error before it has read anything of ours: whoever
-  /// asks afterwards is told that reason.
+  /// The daemon refuses a connection with an error before it has read anything. Later calls get
+  /// that reason.
   std::optional<Error> farewell;
   std::optional<Attachment> attachment;
   bool is_initialized = false;

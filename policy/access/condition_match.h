@@ -75,9 +75,9 @@ struct ArgumentFault {
 /// it does not speak of. null: `arguments` is no object.
 ArgumentFault fault_of(const Rule& rule, const Arguments* arguments);
 
-/// For a rule that takes: it binds whatever is not plainly outside one of its conditions.
-/// `defaults`: what the tool's schema says of arguments that are left out; null: not known. They
-/// count as given, but not for a condition that only says that its argument is there (`any`).
+/// For a rule that restricts: true unless one of its conditions plainly does not hold. `defaults`:
+/// the schema's defaults of arguments that are left out; null: not known. They count as given,
+/// except for a condition that only asks whether its argument is present (`any`).
 bool may_be_meant(const Rule& rule, const Arguments* arguments,
                   const Arguments* defaults = nullptr);
 

@@ -9,12 +9,11 @@
 #include "policy/access/server_access.h"
 #include "policy/config/access_rule.h"
 
-/// What one person may do with one server: the one function that calls, lists and reports ask.
+/// What one user may do with one server: the one function that calls, lists and reports ask.
 ///
-/// Nothing is given but by a rule. Of all rules that bind the person and are about the request, the
-/// strictest decides, in whatever order they stand: deny, then ask, then allow. A session that has
-/// taken a role has what that role's rules give, and of that nothing which the person would not
-/// have without it.
+/// Only rules give rights. Of all rules that bind the user and match the request, the strictest
+/// decides, in any order: deny, then ask, then allow. A session that has taken a role has that
+/// role's rights, except those that the user would not have without it.
 namespace cellblock {
 
 enum class AccessKind : std::uint8_t {
@@ -29,7 +28,7 @@ struct AccessRequest {
   AccessKind kind = AccessKind::tool;
   std::string_view name;
   const Arguments* arguments = nullptr;  ///< null: there are none that could be read
-  /// Of the tool's schema, for rules that take; null: not known.
+  /// Defaults of the tool's schema, for rules that restrict; null: not known.
   const Arguments* defaults = nullptr;
 };
 
@@ -44,12 +43,12 @@ struct AccessVerdict {
 /// For logs: "default", "rule[2]", and of the short form "allow.tools".
 std::string_view name_of(const AccessVerdict& verdict, AccessKind kind);
 
-/// Whether the rule is about this tool at all, whomever it binds and whatever the arguments.
+/// Whether the rule matches this tool, for some user and some arguments.
 bool concerns_tool(const Rule& rule, std::string_view tool);
 
 class Rights {
  public:
-  /// Nobody's.
+  /// No rights.
   Rights() = default;
   /// Keeps pointers to the rules.
   Rights(std::span<const Rule> rules, const Subject& subject);
@@ -60,7 +59,7 @@ class Rights {
   bool shows(AccessKind kind, std::string_view name) const;
   /// shows() is true of every name.
   bool shows_all(AccessKind kind) const;
-  /// shows() is true of no name, whatever is denied besides.
+  /// shows() is false for every name, even without deny rules.
   bool shows_none(AccessKind kind) const;
   /// Every name of the kind is allowed, whatever the arguments.
   bool allows_all(AccessKind kind) const;

@@ -14,9 +14,9 @@
 #include "policy/config/access_rule.h"
 #include "policy/rates/token_bucket.h"
 
-/// Calls that wait for somebody's word. An approval is of one call as it will be sent, and of no
-/// other: it goes with that call, is used once, and ends with the call's session, cell or time.
-/// Pure: what happens and when is handed in.
+/// Calls that wait for an approval. An approval is for one call exactly as it will be sent: it
+/// belongs to that call, is used once, and ends with the call's session, cell or time. Pure: events
+/// and times in.
 namespace cellblock::approval_question {
 
 // The question to the user: how a gateway asks it through an `elicitation/create` of its own, and
@@ -29,8 +29,8 @@ inline constexpr std::string_view beginning = "cellblock: may this call be made?
 /// `name`, `arguments` and `params`: JSON texts as the server will get them, and whole.
 inline constexpr const char* meta_key = "cellblock/approval";
 
-/// The member of the answer's `content` that has to be true. Hosts that answer questions without
-/// asking anybody say "accept" with an empty one.
+/// The member of the answer's `content` that must be true. Hosts that answer without asking a
+/// person say "accept" with an empty `content`.
 inline constexpr const char* answer_member = "allow";
 
 }  // namespace cellblock::approval_question
@@ -56,11 +56,10 @@ struct ApprovalRequest {
 
 enum class ApprovalState : std::uint8_t { waits, allowed, denied };
 
-/// Who waits for the word. Outlives its approvals.
+/// Waits for an approval. Outlives its approvals.
 class ApprovalWaiter {
  public:
-  /// One of them does not wait any more. Called from inside whatever decided it: to be taken up
-  /// later.
+  /// One of its approvals was decided. Called from inside the decision: to be taken up later.
   virtual void approval_decided() = 0;
 
  protected:
@@ -78,7 +77,8 @@ struct PendingApproval {
   bool is_beforehand = false;  ///< it was allowed before it was asked for
 };
 
-/// An administrator's yes to the next call of one tool, prompt or resource, whatever its arguments.
+/// An administrator's approval of the next call of one tool, prompt or resource, with any
+/// arguments.
 struct AllowedBeforehand {
   std::uint32_t server = 0;
   std::string method;
@@ -87,7 +87,8 @@ struct AllowedBeforehand {
   Instant until{};
 };
 
-/// One call's approval, given or to be given; withdrawn when this goes. Default: none is needed.
+/// One call's approval, given or pending; destroying it withdraws it. Default: no approval is
+/// needed.
 class Approval {
  public:
   Approval() = default;
@@ -113,7 +114,7 @@ class Approval {
   std::unique_ptr<State, Withdraw> state_;
 };
 
-/// Why nobody is asked.
+/// Why no approval can be asked for.
 struct ApprovalRefusal {
   enum class Why : std::uint8_t {
     waits_already,        ///< for the same call
@@ -121,7 +122,7 @@ struct ApprovalRefusal {
     too_many_of_session,  ///< wait
     too_many,
     too_often,
-    too_large,  ///< for anybody to look at
+    too_large,  ///< for a person to look at
   };
   Why why{};
   std::chrono::milliseconds retry_after{};  ///< 0: not for this
@@ -139,17 +140,18 @@ class Approvals {
   static constexpr std::chrono::seconds denial_holds{60};
   static constexpr std::size_t max_beforehand = 16;
   static constexpr std::chrono::hours longest_beforehand{24};
-  /// Whoever is asked more often says yes to everything.
+  /// A person who is asked more often says yes to everything.
   static constexpr Rate pace{.count = 12, .period = std::chrono::minutes{1}, .burst = 6};
 
-  /// Their numbers go on from `last_number`.
+  /// Numbers continue from `last_number`.
   explicit Approvals(std::uint64_t last_number = 0) : last_number_(last_number) {}
   Approvals(const Approvals&) = delete;
   Approvals& operator=(const Approvals&) = delete;
 
-  /// Whose calls these are, for id_of().
+  /// The uid of the calls' user, for id_of().
   void belong_to(std::uint32_t uid) { uid_ = uid; }
-  /// What `cellblock approve` takes: "UID.NUMBER", or the number while nobody's uid is known.
+  /// The id that `cellblock approve` takes: "UID.NUMBER", or the number alone while the uid is not
+  /// known.
   std::string id_of(const PendingApproval& entry) const;
 
   std::expected<Approval, ApprovalRefusal> ask(ApprovalRequest request, ApprovalWaiter& waiter,
@@ -159,8 +161,8 @@ class Approvals {
   /// Null: none of that number waits. Valid until the next change.
   const PendingApproval* decide(std::uint64_t number, Word word, std::uint32_t by, Instant now);
 
-  /// Of one call that is asked for until then, once: a rule that asks the user is none of it.
-  /// False: there are too many.
+  /// Approves the next matching call, once, until the given time; not for rules that ask the user.
+  /// False: there are too many such approvals.
   bool allow_next(AllowedBeforehand allowed, Instant now);
   /// What is called there has become another thing.
   void forget_beforehand(std::uint32_t server);

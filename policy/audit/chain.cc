@@ -2,16 +2,16 @@
 
 namespace cellblock::audit {
 
-Result<Sha256> chained(const Sha256& former, std::string_view body) {
+Sha256 chained(const Sha256& former, std::string_view body) {
   const std::string_view bytes(reinterpret_cast<const char*>(former.data()), former.size());
   return sha256(bytes, body);
 }
 
-Result<std::string> seal(std::string_view fields, ChainPoint& at) {
+std::string seal(std::string_view fields, ChainPoint& at) {
   std::string line;
   line.reserve(line_head.size() + 20 + fields.size() + seal_size + 1);
   line.append(line_head).append(std::to_string(at.sequence + 1)).append(fields);
-  at.hash = CELLBLOCK_TRY(chained(at.hash, line));
+  at.hash = chained(at.hash, line);
   ++at.sequence;
   line += before_hash;
   line += hex_of(at.hash);

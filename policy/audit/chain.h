@@ -7,7 +7,6 @@
 
 #include "policy/audit/log_words.h"
 #include "policy/audit/sealed_line.h"
-#include "policy/base/result.h"
 #include "policy/encoding/sha256.h"
 
 /// The chain of the audit log, and the names of its files. A line is `BODY,"hash":"H"}`, where BODY
@@ -27,12 +26,12 @@ struct ChainPoint {
   bool operator==(const ChainPoint&) const = default;
 };
 
-Result<Sha256> chained(const Sha256& former, std::string_view body);
+Sha256 chained(const Sha256& former, std::string_view body);
 
 /// The next line, with its newline; `at` moves on to it. `fields` begins with a comma, or is empty.
-Result<std::string> seal(std::string_view fields, ChainPoint& at);
+std::string seal(std::string_view fields, ChainPoint& at);
 
-/// Where a file of the log ends.
+/// The end of one file of the log.
 struct LogEnd {
   /// The last whole line, its newline perhaps missing; nothing: there is none.
   std::optional<ChainPoint> last;

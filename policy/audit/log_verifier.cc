@@ -135,9 +135,9 @@ void LogVerifier::check_torn(const Known& known) {
   std::string torn = std::exchange(torn_, {});
   if (!torn.empty() && torn.back() == '\n') torn.pop_back();
   if (torn.empty() && (!known.opens() || known.torn_bytes == 0)) return;
-  const auto digest = sha256(torn);
-  const bool told = known.opens() && known.torn_bytes == torn.size() && digest &&
-                    known.torn_sha256 == hex_of(*digest);
+  const Sha256 digest = sha256(torn);
+  const bool told =
+      known.opens() && known.torn_bytes == torn.size() && known.torn_sha256 == hex_of(digest);
   if (told) {
     return find(Grade::interrupted,
                 fmt::format("{} bytes before this line are a torn one, as the writer that came "
@@ -175,11 +175,11 @@ void LogVerifier::check_link(const SealedLine& sealed, const Known& known) {
     former = *told;
     if (sealed.sequence == 1 && former != Sha256{}) found_break("the first line has a former one");
   }
-  const auto expected = chained(former, sealed.body);
+  const Sha256 expected = chained(former, sealed.body);
   const bool is_next = !has_former_ || sealed.sequence == report_.last.sequence + 1;
-  if (expected && *expected == sealed.hash && is_next) return;
+  if (expected == sealed.hash && is_next) return;
   if (instead && chained(*instead, sealed.body) == sealed.hash && is_next) return;
-  if (expected) instead_ = *expected;
+  instead_ = expected;
   if (!excused) explain_break(sealed);
 }
 

@@ -16,7 +16,7 @@
 namespace cellblock::audit {
 
 enum class Grade : std::uint8_t {
-  broken,       ///< somebody changed, removed or inserted something
+  broken,       ///< a line was changed, removed or inserted
   lost,         ///< a gateway made records that never came here
   interrupted,  ///< a writer ended without closing the log; the chain goes on after it
 };

@@ -27,7 +27,7 @@ struct SealedLine {
   Sha256 hash{};  ///< as it says
 };
 
-/// By its shape alone; `line` is without its newline. Nothing: it is none, or not whole.
+/// Parses by the shape alone; `line` is without its newline. No value: not a whole sealed line.
 std::optional<SealedLine> sealed_line(std::string_view line);
 
 /// When the line was written, in seconds of Unix time: of its body's `"time":"…Z"`, as the writer

@@ -13,7 +13,7 @@ namespace cellblock {
 /// IPv4 as ::ffff:a.b.c.d.
 using InternetAddress = std::array<std::uint8_t, 16>;
 
-/// Where an IPv4 address begins in it, in bytes and in bits.
+/// The place of an IPv4 address in an IPv6 address, in bytes and in bits.
 inline constexpr std::size_t ipv4_offset = 12;
 inline constexpr std::uint8_t ipv4_bits = 96;
 
@@ -55,7 +55,7 @@ constexpr bool is_ipv4(const AddressRange& range) { return contains(every_ipv4, 
 
 /// "10.1.2.3", and no other spelling of a number. `text` has no NUL in it.
 std::optional<InternetAddress> parse_ipv4(const std::string& text);
-/// As RFC 4291 has it, without brackets.
+/// By RFC 4291, without brackets.
 std::optional<InternetAddress> parse_ipv6(const std::string& text);
 
 /// "10.1.2.3", "fd00::1"; an IPv4 address always as one.

@@ -16,9 +16,9 @@ struct CodePoint {
 /// U+10FFFF are no UTF-8.
 CodePoint first_code_point(std::string_view text);
 
-/// Of valid Unicode, above ASCII: what a reader does not see, or what moves, hides or reorders what
-/// he does see. C1 controls, line and paragraph separators, bidirectional controls, zero-width and
-/// other invisible characters, variation selectors, tags, and what is no character at all.
+/// Valid Unicode above ASCII that a reader does not see, or that moves, hides or reorders visible
+/// text: C1 controls, line and paragraph separators, bidirectional controls, zero-width and other
+/// invisible characters, variation selectors, tags, and non-characters.
 bool is_hidden(char32_t value);
 
 inline constexpr std::size_t default_printable_limit = 1024;

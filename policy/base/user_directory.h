@@ -2,8 +2,7 @@
 
 #include <string>
 
-/// Where the XDG Base Directory Specification puts a user's files: one rule for the daemon and the
-/// command.
+/// A user's files by the XDG Base Directory Specification: one rule for the daemon and the command.
 namespace cellblock {
 
 struct UserDirectory {

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-/// Who may do what, as the configuration says it: values only. rights.h decides by them.
+/// Access rules as the configuration has them: values only. rights.h decides by them.
 namespace cellblock {
 
 /// Stricter ones are greater: of all that apply to a request, the greatest decides.
 enum class Effect : std::uint8_t { allow, ask, deny };
 
-/// Whom an `ask` asks.
+/// The approver of an `ask` rule.
 enum class Approver : std::uint8_t {
-  admin,  ///< somebody beside the host: on an administrators' socket
+  admin,  ///< a person apart from the host: on an administrators' socket
   user,   ///< the host's own user, by the host, who could answer in his place
 };
 

@@ -25,7 +25,7 @@ struct BrokenPart {
   bool operator==(const BrokenPart&) const = default;
 };
 
-/// People whom servers with run_as = "client" cannot run as before a restart.
+/// Users as whom servers with run_as = "client" cannot run before a restart.
 inline constexpr std::string_view part_of_clients = "run_as.client";
 
 /// `allow.users: there is no user "carol" here (/etc/cellblock/servers.d/git.toml:3)`

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-/// How many calls may be made, at what rate, and how long one may take: values of the
-/// configuration. A call is whatever makes a server work: tools/call, prompts/get, resources/read
-/// and completion/complete.
+/// Bounds of calls: how many, at what rate, and how long each may take. Values of the
+/// configuration. A call is any request that makes a server work: tools/call, prompts/get,
+/// resources/read and completion/complete.
 namespace cellblock {
 
 /// A token bucket: `burst` calls at once, and `count` in each `period` for good.
@@ -20,7 +20,7 @@ struct Rate {
   bool operator==(const Rate&) const = default;
 };
 
-/// Of one user, one session, one server, or one tool.
+/// Bounds for one user, one session, one server, or one tool.
 struct CallBounds {
   std::optional<Rate> rate;
   std::optional<std::uint32_t> in_flight;
@@ -37,7 +37,7 @@ struct CallQueue {
 /// How long one request may wait for its answer. No value: for ever.
 struct CallTime {
   std::optional<std::chrono::milliseconds> deadline = std::chrono::milliseconds{60'000};
-  /// From its beginning; what progress may extend the deadline to.
+  /// From the beginning of the call: the latest deadline that progress may extend to.
   std::optional<std::chrono::milliseconds> longest = std::chrono::milliseconds{3'600'000};
   bool operator==(const CallTime&) const = default;
 };

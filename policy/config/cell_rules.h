@@ -22,7 +22,7 @@ struct Bind {
   bool operator==(const Bind&) const = default;
 };
 
-/// What the kernel lets somebody do with the file or directory that a path leads to.
+/// What the kernel permits with the file or directory of a path.
 struct PathRights {
   bool read = false;   ///< of a directory: list it and reach what is in it
   bool write = false;  ///< of a directory: also make and remove entries
@@ -32,7 +32,7 @@ struct PathRights {
 /// The owner and the rights of a bind's source, as the kernel told them when the configuration was
 /// read. What lies in a directory has owners and modes of its own.
 struct SourceOwnership {
-  bool known = false;  ///< false: nobody could be asked, and the rest says nothing
+  bool known = false;  ///< false: the kernel could not be asked, and the other members mean nothing
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::uint32_t mode = 0;  ///< permission bits
@@ -44,7 +44,7 @@ struct SourceOwnership {
 };
 
 /// One client's cells see a bind through an ID-mapped mount (mount_setattr(2), MOUNT_ATTR_IDMAP):
-/// the cell keeps its dedicated id, and on disk it is this client.
+/// the cell keeps its dedicated id, and on disk it acts as this client.
 struct OwnerMount {
   std::uint32_t bind = 0;  ///< index into Server::binds
   std::uint32_t uid = 0;   ///< on disk, the client's
@@ -55,11 +55,12 @@ struct OwnerMount {
 
 /// What was found at a server's paths when the configuration was read.
 struct PathFindings {
-  /// Somebody besides root and the daemon can move or replace one of them. What is missing there
-  /// breaks this server alone.
+  /// A user other than root and the daemon's can move or replace one of the paths. A missing path
+  /// then breaks this server alone.
   bool others_can_change = false;
   std::string broken;  ///< why no cell of it can be made; empty: nothing is known against it
-  /// Its command cannot be run: tried at each start all the same. Empty: nothing is known of that.
+  /// Why its command cannot be run; it is tried at each start all the same. Empty: no reason is
+  /// known.
   std::string no_command;
   bool is_unanswered = false;  ///< one of them is not to be touched: its file system may not answer
   bool operator==(const PathFindings&) const = default;
@@ -84,7 +85,8 @@ inline constexpr std::uint32_t max_cells = 1'024;
 /// helpers do not count: those have bounds of their own.
 struct CellBounds {
   std::uint32_t in_all = max_cells;
-  std::uint32_t of_user = 256;  ///< over all servers, so that nobody alone can use up the other
+  std::uint32_t of_user =
+      256;  ///< over all servers, so that a user cannot exhaust what others share
   bool operator==(const CellBounds&) const = default;
 };
 
@@ -105,7 +107,7 @@ struct HealthRules {
 
 enum class RestartWhen : std::uint8_t {
   on_failure,  ///< after a pause, as often as the budget gives
-  never,       ///< after a failure only when somebody says so (`cellblock restart`)
+  never,       ///< after a failure only by `cellblock restart`
 };
 
 struct RestartRules {
@@ -115,7 +117,7 @@ struct RestartRules {
   std::chrono::milliseconds max_pause{30'000};
   /// For how long a start waits for the end of a pause. One that would wait longer is refused.
   std::chrono::milliseconds patience{5'000};
-  /// So many failures within `window`, whatever went well between them, and it rests.
+  /// After this many failures within `window`, successes between them included, the server rests.
   std::uint32_t failures = 10;
   std::chrono::milliseconds window{600'000};
   std::chrono::milliseconds rest{60'000};

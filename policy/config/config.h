@@ -34,7 +34,7 @@ enum class SecretDelivery : std::uint8_t {
   memfd,        ///< a sealed memfd that stays open over exec, and NAME_FD=its number
 };
 
-/// Where the value of a secret comes from.
+/// The source of a secret's value.
 enum class SecretOrigin : std::uint8_t {
   file,        ///< that only the supervisor reads
   credential,  ///< that the service manager gave to cellblockd
@@ -69,7 +69,7 @@ enum class EgressTarget : std::uint8_t {
   range,   ///< the addresses that share the first `prefix` bits of `address`
 };
 
-/// One line of the allow-list. Private, loopback, link-local and metadata addresses are dialled
+/// One line of the allow list. Private, loopback, link-local and metadata addresses are dialled
 /// only where a `range` names them, also for a name that resolves to one.
 struct EgressRule {
   EgressTarget target = EgressTarget::name;
@@ -107,10 +107,10 @@ struct SyscallRules {
 enum class RunAsKind : std::uint8_t {
   own,     ///< an id for this server and user alone, from Identity's range
   client,  ///< the connecting user's uid and primary gid
-  named,   ///< uid and gid below, whoever connects
+  named,   ///< uid and gid below, for every client
 };
 
-/// Whom the kernel of the host takes the server for. Inside it is always uid 1000.
+/// The host id of a server. Inside the cell it is always uid 1000.
 struct RunAs {
   RunAsKind kind = RunAsKind::own;
   std::string user;  ///< named: as written
@@ -178,7 +178,7 @@ enum class ServerEra : std::uint8_t {
   modern,
 };
 
-/// Who shares a cell. It never serves two users.
+/// Which sessions share a cell. A cell never serves two users.
 enum class CellSharing : std::uint8_t {
   per_session,  ///< each session has its own
   per_user,     ///< one for all sessions of a user, which is told of no client capability
@@ -211,30 +211,30 @@ struct Disk {
 
 /// What a server sees lies on: decides whether limits of disk bandwidth hold.
 enum class Storage : std::uint8_t {
-  unknown,  ///< its disks cannot be told, or nobody asked
+  unknown,  ///< the daemon's disks cannot be told, or were not asked for
   memory,   ///< on no disk at all (tmpfs)
   disks,    ///< on `Server::disks`
 };
 
 /// Which definitions of a server may be shown and called (policy/pins).
 enum class PinMode : std::uint8_t {
-  tofu,    ///< those of the first sight, and what somebody accepts later
-  manual,  ///< what somebody accepts
+  tofu,    ///< definitions at first sight, and later ones after a decision
+  manual,  ///< only definitions that were accepted
   off,     ///< all
 };
 
 struct Server {
   std::string name;
   bool enabled = true;  ///< false: its uses are refused, and nothing of it is started
-  /// Not declared any more: its index stays its own, so that nobody takes another server for it.
+  /// Not declared any more: its index stays reserved, so that no other server is taken for it.
   bool removed = false;
   std::vector<std::string> command;  ///< argv; [0] is an absolute path
   /// The root directory of an unpacked image, in place of the host's system directories; empty: the
   /// host's.
   std::string image;
   std::string working_directory;  ///< where it starts, in the cell; empty: its home
-  /// Of the file behind command[0], when `sha256` is declared: device, inode, size and change time
-  /// as they were when its digest was right. No start while they are others.
+  /// The stamp of the file behind command[0] when its digest matched `sha256`: device, inode, size
+  /// and change time. A start with another stamp is refused.
   std::optional<FileStamp> command_stamp;
   RunAs run_as;
   HomeKind home = HomeKind::persistent;
@@ -256,7 +256,7 @@ struct Server {
   StartRules start;
   StopRules stop;
   HealthRules health;
-  std::vector<Rule> rules;  ///< in the order in which they stand; none: nobody may use it
+  std::vector<Rule> rules;  ///< in the order of the declaration; none: no user may use the server
   ServerCalls calls;
   ServerResults results;
   RedactionRules redaction;
@@ -310,7 +310,7 @@ struct Identity {
   /// systemd (524288 to 1879048191) hand out by themselves, and below 2^31.
   std::uint32_t first_cell_id = 1'879'048'192;
   std::uint32_t cell_ids = 65'536;
-  std::string shared_with;  ///< who else was given some of them; empty: nobody known
+  std::string shared_with;  ///< who else was given some of the ids; empty: not known
   bool operator==(const Identity&) const = default;
 };
 
@@ -337,7 +337,7 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
-/// A user whom a server with run_as = "client" can run as.
+/// A user as whom a server with run_as = "client" can run.
 struct ClientId {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;  ///< the primary group
@@ -362,7 +362,7 @@ struct Config {
   AuditRules audit;
   Cgroup cgroup;
   Kernel kernel;
-  std::vector<ClientId> clients;      ///< sorted by uid; nobody else can be run as
+  std::vector<ClientId> clients;      ///< sorted by uid; no other users can be run as
   std::vector<std::uint32_t> admins;  ///< sorted uids, besides root: who decides for users
   std::vector<Role> roles;            ///< sorted by name; at most max_roles
   std::vector<BrokenPart> broken;     ///< roles and tokens, in the order of the file

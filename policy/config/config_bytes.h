@@ -26,7 +26,7 @@ struct Secrets {
 };
 
 std::vector<std::byte> encode(const Config& config);
-/// One declaration alone: to be told from others by its digest.
+/// Encodes one declaration, for its digest.
 std::vector<std::byte> encode(const Server& server);
 Result<Config> decode_config(std::span<const std::byte> bytes);
 

@@ -28,8 +28,8 @@ struct FlowTools {
   std::optional<std::vector<NamePattern>> untrusted;
   std::optional<std::vector<NamePattern>> private_data;
   std::optional<std::vector<NamePattern>> egress;
-  /// Not declared, but found: all that the cell sees of the host is the server's program, which is
-  /// nobody's data.
+  /// Found, not declared: the cell sees only the server's program of the host, which is no private
+  /// data.
   bool sees_program_alone = false;
   bool operator==(const FlowTools&) const = default;
 };

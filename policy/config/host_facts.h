@@ -36,8 +36,8 @@ enum class IdMapping : std::uint8_t {
 struct SourceFacts {
   PathKind kind = PathKind::missing;
   std::string resolved;  ///< after all symbolic links
-  /// Why somebody besides root and the daemon can move or replace it: "the directory /ws/alice is
-  /// owned by uid 1001"; empty: nobody can.
+  /// Why a user other than root and the daemon's can move or replace it: "the directory /ws/alice
+  /// is owned by uid 1001"; empty: none can.
   std::string others{};
   bool is_closed = false;      ///< missing, since a directory on the way is closed to this process
   bool is_unanswered = false;  ///< missing, since its file system did not answer in time
@@ -78,7 +78,7 @@ struct HiddenVariable {
 struct CommandFacts {
   CommandState state = CommandState::usable;
   std::string host_path;
-  std::string unsafe;  ///< why somebody else could change it; empty: nobody can
+  std::string unsafe;  ///< why another user could change it; empty: none can
   SetId set_id = SetId::no;
   std::string sha256;              ///< lower-case hex, if wanted and readable
   std::optional<FileStamp> stamp;  ///< of that very file, when its digest was taken
@@ -89,7 +89,7 @@ struct CommandFacts {
 /// A directory under `program` or `image`, with everything in it.
 struct ProgramFacts {
   PathKind kind = PathKind::missing;
-  std::string unsafe;  ///< which entry somebody else could change, and why; empty: nobody can
+  std::string unsafe;  ///< which entry another user could change, and why; empty: none can
 };
 
 /// The file of a bearer token.
@@ -98,10 +98,10 @@ struct TokenFacts {
   std::string problem;  ///< why it cannot be used; empty: it can
 };
 
-/// Those of the service manager are there for the service alone, not for a check by hand.
+/// The service manager's credentials exist for the service alone, not for a check by hand.
 enum class Credentials { looked_at, not_here };
 
-/// Who is in a group: by its list of members, or as their primary group.
+/// The members of a group: by its list of members, or by their primary group.
 struct GroupMembers {
   std::vector<ClientId> users;
   std::vector<std::string> unknown;  ///< names in its list that are no users here
@@ -127,7 +127,8 @@ struct HostFacts {
   ByName<SourceFacts> sources;      ///< by path as written
   ByName<CommandFacts> commands;    ///< by server name
   ByName<std::string> bad_secrets;  ///< by path: why the file cannot be used
-  /// By path: files that whoever checks by hand may not read, which says nothing about the daemon.
+  /// Paths of secret files that the checking user may not read, which says nothing about the
+  /// daemon.
   std::set<std::string, std::less<>> closed_secrets;
   Credentials credentials = Credentials::looked_at;
   std::string credentials_directory;     ///< $CREDENTIALS_DIRECTORY; empty: none was given
@@ -145,9 +146,9 @@ struct HostFacts {
   Cgroup cgroup{.missing_because = "no cgroup was looked for"};
 };
 
-// The people whom a server's rules name, as this host knows them. Pure.
+// The users whom a server's rules name, as this host knows them. Pure.
 
-/// As the rules say it, each once: by number, by group, and through roles.
+/// As the rules name them, each once: by number, by group, and through roles.
 struct NamedPeople {
   std::vector<std::uint32_t> uids;
   std::vector<std::uint32_t> gids;
@@ -167,11 +168,11 @@ inline constexpr std::uint32_t nobody_uid = 65'534;
 
 struct Person {
   std::uint32_t uid = 0;
-  /// The primary group, or without an account the group of the uid's number where nobody has that;
-  /// none: not known.
+  /// The primary group; for a uid without an account, the group of the same number if no account
+  /// has it; no value: not known.
   std::optional<std::uint32_t> gid;
 };
-/// One by one, members of groups included, sorted by uid. Members whom a directory service does not
+/// Each user, members of groups included, sorted by uid. Members that a directory service does not
 /// list are not found.
 std::vector<Person> people_of(const Server& server, const std::vector<Role>& roles,
                               const HostFacts& facts);

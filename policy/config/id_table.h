@@ -12,9 +12,9 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 
-/// Which host id a server runs under for a user. Ids are handed out once and never again to another
-/// pair, so that files in a state directory keep their owner across restarts. Pure; the launcher
-/// keeps it on disk (state_directory.h), and whoever reads the configuration reads it there.
+/// The host ids of pairs of server and user. An id is never given to another pair, so files in a
+/// state directory keep their owner across restarts. Pure; the launcher keeps the table on disk
+/// (state_directory.h), and the reader of the configuration reads it there.
 namespace cellblock {
 
 /// How many of the range, from its first, are servers' for good; the rest are borrowed by
@@ -39,7 +39,7 @@ class IdTable {
   std::optional<Id> find(std::string_view server, std::uint32_t user) const;
   void assign(std::string_view server, std::uint32_t user, std::uint32_t id);
 
-  /// Whether nobody has it, and it is in the range.
+  /// Whether the id is in the range and has no owner.
   bool is_free(std::uint32_t id) const;
 
   /// "SERVER USER ID\n"

@@ -6,8 +6,8 @@
 #include "policy/config/config.h"
 #include "policy/config/server_keys.h"
 
-/// The keys of the tables that are no server's: one line for each, run by whoever reads, lists or
-/// prints them. A table's default is a default-made value.
+/// The keys of the tables other than [server]: one line each, visited when they are read, listed or
+/// printed. A table's default is a default-constructed value.
 namespace cellblock {
 
 /// `daemon.id_range`

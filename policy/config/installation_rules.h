@@ -25,7 +25,7 @@ enum class AuditArguments : std::uint8_t {
   redacted,  ///< beside the digest a text, of which what may not be there is taken out
 };
 
-/// From when on a record counts as written.
+/// When a record counts as written.
 enum class AuditDurability : std::uint8_t {
   written,  ///< the kernel has it: no process's end loses it
   synced,   ///< the disk has it: no loss of power does
@@ -44,14 +44,14 @@ struct AuditRules {
   bool operator==(const AuditRules&) const = default;
 };
 
-/// Who a bearer token stands for. The token itself is in no configuration: its digest is.
+/// The user of a bearer token. The configuration holds the token's digest, not the token.
 struct HttpToken {
   std::array<std::uint8_t, 32> sha256{};
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups;  ///< supplementary
   std::string name;                   ///< as declared, for logs: no secret
-  /// A reload took it away: its index stays its own, so that nobody takes another token for it.
+  /// A reload removed it: its index stays reserved, so that no other token is taken for it.
   bool revoked = false;
   bool operator==(const HttpToken&) const = default;
 };
@@ -75,7 +75,7 @@ struct HttpListen {
   bool operator==(const HttpListen&) const = default;
 };
 
-/// Where metrics are read: one of the two.
+/// The endpoint of the metrics: one of the two.
 struct MetricsListen {
   std::string socket;  ///< absolute path of a Unix socket; empty: none
   std::uint32_t mode = 0660;

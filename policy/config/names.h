@@ -21,8 +21,7 @@ std::string_view name_of(PinMode pin);             ///< "tofu"
 /// The profile as the server names it, the admin's own too.
 std::string_view profile_name(const SyscallRules& rules);
 
-/// What a profile has where nobody says otherwise: node and browsers compile JavaScript while they
-/// run.
+/// A profile's default. Node and browsers compile JavaScript while they run.
 WriteExec default_write_exec(SyscallProfile base);
 
 /// "127.0.0.1:8377" or "[::1]:8377"; empty: not on TCP.

@@ -21,13 +21,13 @@ bool is_at_or_below(std::string_view path, std::string_view directory);
 /// "/src" or "/src:/dst", both sides good paths.
 Result<Bind> parse_bind(std::string_view text, Access access);
 
-/// Directories of the host that no cell sees, whatever the admin says, and why.
+/// Directories of the host that no cell sees, whatever is declared, and why.
 std::optional<std::string> source_problem(std::string_view source);
 
 /// Places in the cell that are the cell's own, and why nothing can be put there.
 std::optional<std::string> target_problem(std::string_view target);
 
-/// Where a cell has its home.
+/// The home directory inside the cell.
 inline constexpr std::string_view home_in_cell = "/home/mcp";
 
 /// Why `home_files` can put nothing at this path below the home.

@@ -53,14 +53,14 @@ struct RedactionChoice {
   bool operator==(const RedactionChoice&) const = default;
 };
 
-/// One of detectors.h.
+/// A rule that uses one of detectors.h.
 struct DetectorRule {
   std::string detector;
   RedactionChoice choice;
   bool operator==(const DetectorRule&) const = default;
 };
 
-/// One of the admin's own.
+/// A rule with the administrator's own expression.
 struct ExpressionRule {
   std::string name;
   std::string pattern;  ///< RE2, over UTF-8; the first group, if it has one, is what is found

@@ -18,20 +18,20 @@ enum class Bounding : std::uint8_t {
   off,  ///< results pass whole: a choice that `cellblock status` names
 };
 
-/// In bytes of UTF-8, as whoever reads the result gets them: a text counts unescaped, with what
-/// JSON stands around it.
+/// In bytes of UTF-8, as the reader of the result gets them: a text counts unescaped, with the JSON
+/// around it.
 struct ResultBounds {
   Bounding bounding = Bounding::on;
-  /// Of all text that a model reads; structuredContent, the same once more for programs, has as
-  /// much for itself. About 10,000 tokens: at or below what hosts cut at by themselves (Codex: the
+  /// Bound of all text that a model reads; structuredContent, which repeats it for programs, has
+  /// the same again. About 10,000 tokens: at or below where hosts cut by themselves (Codex: the
   /// same, without a way to read on; Claude Code: 50,000 characters; Gemini CLI: 40,000).
   std::uint64_t max_bytes = 40'000;
   std::uint64_t max_item_bytes = 40'000;  ///< of one text
-  /// Of images, audio and blobs together, in base64: hosts count these in pictures, not in bytes,
-  /// and models take up to 5 MB of one.
+  /// Bound of images, audio and blobs together, in base64: hosts count these in pictures, not in
+  /// bytes, and models take up to 5 MB of one.
   std::uint64_t max_media_bytes = 6ULL << 20;
   std::uint64_t max_items = 1'000;
-  std::uint32_t max_depth = 64;  ///< of structuredContent and of what nobody knows
+  std::uint32_t max_depth = 64;  ///< of structuredContent and of unknown members
 
   bool operator==(const ResultBounds&) const = default;
 };

@@ -6,11 +6,11 @@
 
 #include "policy/config/config.h"
 
-/// One server among those of a configuration: found by its name, or left out because it is broken.
+/// Finds one server of a configuration by its name, unless it is left out as broken.
 namespace cellblock {
 
-/// By its name, which after a reload says nothing about its place; not one that is not declared any
-/// more.
+/// By its name: after a reload the name says nothing about the index. Skips servers that are no
+/// longer declared.
 std::optional<std::uint32_t> server_index(const Config& config, std::string_view name);
 
 /// Makes a server one of which nothing is started: it gets no secret and no mount of a user's

@@ -33,10 +33,10 @@ struct PathsAround {
 /// `write` paths, and where workspaces that can be written begin.
 std::vector<std::string> written_by_cells(std::span<const ConfigText> files);
 
-/// Why somebody besides root and the daemon can move or replace `source`; empty: nobody can.
+/// Why a user other than root and the daemon's can move or replace `source`; empty: none can.
 std::string who_can_change(const std::string& source, const PathsAround& around);
 
-/// That this path of the host may be shown to a cell, as a source is.
+/// Checks that a cell may be shown this path of the host, as for a source.
 void check_shown(const Scope& scope, std::string_view key, const TextAt& text,
                  const PathsAround& around, PathFindings& found);
 

@@ -33,7 +33,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
 std::optional<FileStamp> check_digest(const Scope& scope, const ServerText& text,
                                       const HostFacts& facts);
 
-/// Nobody else can change anything in the directory.
+/// Checks that no other user can change anything in the directory.
 void check_program(const Scope& scope, const ServerText& text, const HostFacts& facts);
 
 /// A warning for a runtime that compiles while it runs where the server's memory may not be written

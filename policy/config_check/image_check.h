@@ -10,7 +10,7 @@
 /// `image` and `working_directory` of a server.
 namespace cellblock {
 
-/// The directory of an unpacked image that nobody else can change anything in; empty: none.
+/// The directory of an unpacked image in which no other user can change anything; empty: none.
 std::string check_image(const Scope& scope, const ServerText& text, const PathsAround& around,
                         PathFindings& found);
 

@@ -10,7 +10,7 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/config_text.h"
 
-/// Where cellblock listens besides its own socket: [listen.http] and [metrics].
+/// The endpoints besides cellblock's own socket: [listen.http] and [metrics].
 namespace cellblock {
 
 // Unix sockets of both.

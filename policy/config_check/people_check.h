@@ -26,7 +26,7 @@ std::vector<NamePattern> check_patterns(const Scope& scope, NameKind kind, const
 
 // Users and groups, and `allow`, the short form of a rule.
 
-/// Whom ids may stand for.
+/// The accounts that ids may name.
 struct Accounts {
   const Identity& identity;  ///< whose cells' ids are refused: a cell never uses the socket
   const HostFacts& facts;
@@ -34,8 +34,8 @@ struct Accounts {
 
 /// What a list of users and groups does where one of its names is unknown here.
 enum class ListUse : std::uint8_t {
-  gives,  ///< it gives nobody anything by that name: a warning
-  takes,  ///< whom it binds is not known: what declares it is left out
+  gives,  ///< a rule that gives rights: an unknown name gives none, which is a warning
+  takes,  ///< a rule that restricts: with an unknown name its declaration is left out
   role,   ///< either, as the rules say that name the role
 };
 
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> check_users(const Scope& scope, const IdList& texts,
 std::vector<std::uint32_t> check_groups(const Scope& scope, const IdList& texts,
                                         const Accounts& accounts, ListUse use);
 
-/// The names among them that stand for nobody here: `user "carol"`.
+/// The names among them that this host does not know: `user "carol"`.
 std::vector<std::string> unknown_users(const IdList& texts, const HostFacts& facts);
 std::vector<std::string> unknown_groups(const IdList& texts, const HostFacts& facts);
 
@@ -65,7 +65,7 @@ std::optional<Rule> check_allow(const Scope& scope, const ServerText& text,
 std::vector<Role> check_roles(Complaints& complaints, const ConfigText& main,
                               const Accounts& accounts, std::vector<BrokenPart>& broken);
 
-/// Those of `texts`, each of which must be declared. `scope` is the rule's.
+/// The roles named in `texts`, each of which must be declared. `scope` is the rule's.
 RoleSet check_role_names(const Scope& scope, const TextList& texts, const std::vector<Role>& roles,
                          ListUse use);
 

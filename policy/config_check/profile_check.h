@@ -10,7 +10,7 @@ namespace cellblock {
 
 using Profiles = ByName<SyscallRules>;
 
-/// Those that a server can name: native, node, python, browser, and the admin's own.
+/// The profiles that a server can name: native, node, python, browser, and the administrator's own.
 Profiles check_profiles(Complaints& complaints, const ConfigText& main);
 
 /// `scope` is the server's.

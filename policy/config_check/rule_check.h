@@ -15,10 +15,9 @@ namespace cellblock {
 std::vector<Rule> check_rules(const Scope& scope, const ServerText& text,
                               const std::vector<Role>& roles, const Accounts& accounts);
 
-/// Warns of rules without effect: those that name nobody or nothing, that another one denies
-/// altogether, or that a server never asks for; and of those whose effect is a refusal for want of
-/// an approver. `scope` is the server's, of which everything else is checked; says nothing beside
-/// errors.
+/// Warns of rules without effect: rules that name no user or nothing, that another rule denies
+/// altogether, or that a server never triggers; and of rules that always refuse because no approver
+/// exists. `scope` is the server's, whose other parts have been checked; adds nothing to errors.
 void warn_of_rules(const Scope& scope, const Server& server);
 
 }  // namespace cellblock

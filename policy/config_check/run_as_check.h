@@ -8,12 +8,13 @@
 #include "policy/config_check/value_check.h"
 #include "policy/config_reader/table_text.h"
 
-/// `run_as` of a server: whom its cells run as. Pure.
+/// `run_as` of a server: the ids of its cells. Pure.
 namespace cellblock {
 
 // `run_as = "auto"`: a dedicated id where the server can work with it, else the client's.
 
-/// Of one configuration: each is a descriptor that goes to the launcher in one message.
+/// Bound for one configuration: each mount is a descriptor that goes to the launcher in one
+/// message.
 inline constexpr std::size_t max_owner_mounts = 200;
 
 struct IdentityChoice {
@@ -21,10 +22,10 @@ struct IdentityChoice {
   std::vector<OwnerMount> mounts;  ///< with own, in system mode; sorted by uid and bind
 };
 
-/// Who may use a server.
+/// The users of a server.
 struct AllowedPeople {
   std::vector<Person> here;
-  /// Its rules name somebody whom this host does not know now. Whoever is left is not alone.
+  /// Its rules name a user that this host does not know now, so the listed ones may not be all.
   bool are_some_unknown = false;
 
   bool is_one() const { return here.size() == 1 && !are_some_unknown; }
@@ -48,8 +49,8 @@ bool is_automatic(const ServerText& text);
 /// `run_as` of a server: "own", "client", or a user; "auto" is "own" until it is chosen.
 RunAs check_run_as(const Scope& scope, const ServerText& text, const RunAsRules& rules);
 
-/// The users to whom a server that runs as its client gives something, one by one, through their
-/// groups or roles: who can be run as. Says whom it leaves out. Not sorted.
+/// The users to whom a server with run_as = "client" gives something, each one, through groups and
+/// roles too. Reports whom it leaves out. Not sorted.
 std::vector<ClientId> clients_of(const Scope& scope, const ServerText& text, const Server& server,
                                  const RunAsRules& rules);
 

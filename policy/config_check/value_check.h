@@ -25,7 +25,8 @@ struct Scope {
   Complaints& complaints;
   std::string file;
   std::string prefix;  ///< "server.files."
-  /// Of the server, role or token that this part declares; null: nothing can be left out.
+  /// The breakage of the server, role or token that this part declares; null: nothing can be left
+  /// out.
   Breakage* breakage = nullptr;
 
   void error(Place at, std::string_view key, std::string text) const;
@@ -126,7 +127,7 @@ class KeyReader {
   /// A time, or a word for none.
   void time_or(std::string_view key, std::optional<milliseconds>& out, std::string_view none,
                milliseconds least, milliseconds most, std::string_view /*about*/);
-  /// One that is not written has no value.
+  /// A key that is not written has no value.
   template <class T, class... Rest>
   void size(std::string_view key, std::optional<T>& out, Rest... rest) {
     if (written_.has(key)) size(key, out.emplace(), rest...);

@@ -46,7 +46,7 @@ class Complaints {
   /// Something was said about this key already, so that its absence need not be said as well.
   bool mentions(std::string_view file, std::string_view key) const;
 
-  /// By file and line, errors and warnings mixed; says at the end how many were left out.
+  /// Sorted by file and line, errors and warnings mixed; the last one says how many were left out.
   std::vector<Complaint> take_sorted();
 
  private:

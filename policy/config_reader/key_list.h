@@ -49,8 +49,8 @@ std::vector<KeyEntry> list_keys();
 /// "a string", "an array of names or numbers".
 std::string_view name_of(KeyKind kind);
 
-/// Those of a table or key that a person names, as in `server.files.limits`: a chosen name stands
-/// for any. Empty: there is no such part.
+/// The keys of a table or key that a person names, as in `server.files.limits`: a chosen name
+/// stands for any. Empty: there is no such part.
 std::vector<KeyEntry> keys_below(const std::vector<KeyEntry>& keys, std::string_view part);
 
 }  // namespace cellblock

@@ -21,8 +21,8 @@ namespace cellblock {
 
 inline constexpr int max_key_dots = 16;
 
-/// Where a key with more dots than that begins to be too deep. Knows strings and comments as TOML
-/// does, up to the first syntax error; what comes after one is never parsed.
+/// The place where a key with more dots becomes too deep. Knows strings and comments as TOML does,
+/// up to the first syntax error; nothing behind one is parsed.
 std::optional<Place> find_too_deep_key(std::string_view text);
 
 Place place_of(const toml::source_region& source);

@@ -50,14 +50,14 @@ class Written {
   Written() = default;
   explicit Written(Place at) : at_(at) {}
 
-  /// Of the table.
+  /// The place of the table.
   Place at() const { return at_; }
   /// Nowhere: the key is not written.
   Place at(std::string_view key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? Place{} : found->second.at;
   }
-  /// Of one of the wrong type this is false, and it has been complained about.
+  /// False for a key of the wrong type, which has been complained about.
   bool has(std::string_view key) const { return values_.contains(key); }
 
   template <class T>
@@ -70,13 +70,13 @@ class Written {
   Maybe<std::int64_t> integer(std::string_view key) const { return get<std::int64_t>(key); }
   Maybe<bool> flag(std::string_view key) const { return get<bool>(key); }
   Maybe<IdText> id(std::string_view key) const { return get<IdText>(key); }
-  /// Of a list that is not written: an empty one.
+  /// An empty list if the key is not written.
   TextList texts(std::string_view key) const {
     auto list = get<TextList>(key);
     return list ? std::move(list->value) : TextList{};
   }
 
-  /// Of a table that is not written: an empty one, nowhere.
+  /// An empty table without a place if it is not written.
   Written below(std::string_view key) const {
     const auto found = tables_.find(key);
     return found == tables_.end() ? Written{} : found->second;

@@ -12,7 +12,7 @@ enum class Grade : std::uint8_t {
   ok,
   weaker,
   missing,
-  untried,  ///< whoever asks may not try it
+  untried,  ///< the asking user may not try it
 };
 
 std::string_view name_of(Grade grade);  ///< "ok", "weaker", "missing", "untried"
@@ -39,7 +39,7 @@ struct DoctorFinding {
 enum class Outlook : std::uint8_t {
   full,       ///< a server can run in a full cell
   weaker,     ///< in one that lacks something
-  no_daemon,  ///< it could, but nobody starts it
+  no_daemon,  ///< possible, but no daemon is running
   none,       ///< in none
   untried,    ///< nothing was found against it, and no cell was made
 };

@@ -27,10 +27,10 @@ struct NamespaceAttempt {
   int error = 0;
 };
 
-/// As root would be asked: by another process of that user.
+/// Whether it was tried as root's daemon would: by another process of that user.
 enum class Tried : std::uint8_t { no, yes };
 
-/// Of /proc/sys; absent: this kernel has no such file.
+/// Values in /proc/sys; absent: this kernel has no such file.
 struct NamespaceLimits {
   std::optional<std::uint64_t> unprivileged_clone;  ///< kernel.unprivileged_userns_clone
   std::optional<std::uint64_t> most_namespaces;     ///< user.max_user_namespaces
@@ -38,7 +38,7 @@ struct NamespaceLimits {
 };
 
 struct SubordinateIds {
-  std::uint32_t first_free = 0;  ///< behind all that both files give to anybody
+  std::uint32_t first_free = 0;  ///< behind every range of both files
   bool has_helpers = false;      ///< newuidmap and newgidmap, which may change ids
   std::uint32_t first = 0;       ///< of what both files give this user
   std::uint32_t count = 0;
@@ -56,7 +56,7 @@ struct MachineFacts {
   RunMode mode = RunMode::system;
   std::uint32_t uid = 0;
   std::string user;                        ///< the name of the account that asks, or its number
-  std::string daemon_user;                 ///< system mode: whom cellblockd becomes
+  std::string daemon_user;                 ///< system mode: the daemon's user
   std::string tried_as;                    ///< whose child tried the namespaces
   bool has_daemon_user = true;             ///< system mode: there is such an account
   std::string kernel;                      ///< its release
@@ -66,7 +66,7 @@ struct MachineFacts {
   std::uint32_t landlock_abi = 0;
   std::uint32_t min_landlock = 2;
   int notification_error = 0;        ///< of a filter with a listener, installed in a child
-  bool host_has_controllers = true;  ///< cgroup v2 has any, whoever could be given them
+  bool host_has_controllers = true;  ///< cgroup v2 has controllers, delegated or not
   Cgroup cgroup;                     ///< as the check of a configuration sees it
   /// Rootless under a service manager: the controllers that it passes on; absent: not known.
   std::optional<std::string> passed_controllers;

@@ -13,8 +13,8 @@
 /// answer of at most one address out. Compressed names are refused, since no question needs one.
 namespace cellblock::egress {
 
-/// Takes big-endian numbers and pieces off the front of bytes that somebody hostile wrote. Past the
-/// end it gives zeros and nothing, and says so once asked.
+/// Takes big-endian numbers and pieces off the front of hostile bytes. Past the end it gives zeros
+/// and empty pieces, and reports it when asked.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

@@ -35,9 +35,9 @@ bool may_connect_to_name(const Egress& egress, std::string_view host, std::uint1
 bool may_connect_to_address(const Egress& egress, const InternetAddress& address,
                             std::uint16_t port);
 
-/// A rule says just this: the name itself, not one below a suffix; the address, not a wider range.
-/// Without a host it is about the address. There are no more of these than rules, whatever a server
-/// asks for.
+/// A rule names exactly this: the name itself, not one below a suffix; the address, not a wider
+/// range. Without a host it is about the address. There are at most as many of these as rules,
+/// whatever a server asks for.
 bool is_named_exactly(const Egress& egress, std::string_view host, const InternetAddress& address,
                       std::uint16_t port);
 

@@ -14,7 +14,7 @@ namespace cellblock {
 /// what is allowed.
 Result<EgressRule> parse_egress_rule(std::string_view text);
 
-/// As it would be written, with its port.
+/// As it is written in the TOML, with its port.
 std::string text_of(const EgressRule& rule);
 
 // `check` and all advice ask here which rules may be declared and which may be proposed, so that no
@@ -29,9 +29,9 @@ struct EgressProposal {
   std::string why;   ///< where `rule` is empty: the reason
 };
 
-/// The rule that allows `target`: "name:port", "10.0.0.1:port" or "[fd00::1]:port". Addresses that
-/// a range may name but that are nobody's service (multicast, reserved), or that hand out
-/// credentials (link-local, cloud metadata), are not proposed. Pure.
+/// The rule that allows `target`: "name:port", "10.0.0.1:port" or "[fd00::1]:port". Not proposed
+/// are addresses that a range may name but that offer no service (multicast, reserved), or that
+/// hand out credentials (link-local, cloud metadata). Pure.
 EgressProposal propose_egress_rule(std::string_view target);
 
 }  // namespace cellblock

@@ -12,9 +12,9 @@
 /// range of its allow-list names them.
 namespace cellblock {
 
-/// The addresses that stand for names inside a cell (RFC 2544 and RFC 4193: nobody's). All of them
-/// are local there, so a connection to one arrives at a listener of the egress helper, whose own
-/// address then says which name was meant.
+/// The addresses that stand for names inside a cell (RFC 2544 and RFC 4193: assigned to no host).
+/// All of them are local there, so a connection to one arrives at a listener of the egress helper,
+/// whose own address then tells the name.
 struct SyntheticRange {
   InternetAddress ipv4 = ipv4_address(198, 18, 0, 0);
   std::uint8_t ipv4_prefix = ipv4_bits + 15;

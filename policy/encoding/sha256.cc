@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <memory>
+#include <stdexcept>
 
 namespace cellblock {
 namespace {
@@ -25,9 +26,9 @@ EVP_MD_CTX* context() {
 
 }  // namespace
 
-Result<Sha256> sha256(std::string_view bytes) { return sha256(bytes, {}); }
+Sha256 sha256(std::string_view bytes) { return sha256(bytes, {}); }
 
-Result<Sha256> sha256(std::string_view first, std::string_view second) {
+Sha256 sha256(std::string_view first, std::string_view second) {
   Sha256 digest{};
   EVP_MD_CTX* const state = context();
   const bool done = algorithm() != nullptr && state != nullptr &&
@@ -35,7 +36,7 @@ Result<Sha256> sha256(std::string_view first, std::string_view second) {
                     ::EVP_DigestUpdate(state, first.data(), first.size()) == 1 &&
                     ::EVP_DigestUpdate(state, second.data(), second.size()) == 1 &&
                     ::EVP_DigestFinal_ex(state, digest.data(), nullptr) == 1;
-  if (!done) return fail("SHA-256 is not to be had");
+  if (!done) throw std::runtime_error("libcrypto has no SHA-256");
   return digest;
 }
 

@@ -15,9 +15,9 @@ namespace cellblock {
 
 // Which of its last lines on stderr says why it ended.
 
-/// The line that names the error in what runtimes write of one that nobody caught (Node.js, Python,
-/// Rust, Go, Java, .NET), of several the last; else the last line that says something. Without what
-/// a trace draws before it; empty: nothing was said. `lines` oldest first.
+/// The line that names the error in what runtimes write about an uncaught one (Node.js, Python,
+/// Rust, Go, Java, .NET), the last of several; else the last line with content. Without a trace's
+/// drawing before it; empty: there is none. `lines` oldest first.
 std::string last_words(const std::vector<std::string>& lines);
 
 /// The host name that a look-up failed for, as such lines name it; empty: none does.
@@ -35,9 +35,9 @@ enum class GivenUp : std::uint8_t {
   too_much_noise,     ///< more lines on stdout that are no messages than are allowed
   closed_stdin,       ///< alive, but it can never be asked again
   unread_stdin,       ///< alive, but what is written to it only piles up
-  idle,               ///< nobody needed it
+  idle,               ///< no session needed it
   unresponsive,       ///< alive, but it answered nothing, not even whether it lives
-  evicted,            ///< nobody needed it, and its place was wanted
+  evicted,            ///< no session needed it, and its place was wanted
   foreign_framing,    ///< it answers, but not in lines of UTF-8
 };
 
@@ -78,7 +78,7 @@ std::string last_words_of(const EndedCell& cell);
 /// The remedy for a server that is silent, where it is known; else empty.
 std::string advice_on_silence(const EndedCell& cell);
 
-/// Of its last lines on stderr, those that people are shown.
+/// The last lines on stderr that users are shown.
 std::vector<std::string> shown_lines(std::vector<std::string> stderr_tail);
 
 /// `cell "git": step enter_root failed: EACCES: Permission denied (hint)`

@@ -31,7 +31,7 @@ std::string failure_data(const Failure& failure);
 /// The `facts` object of docs/errors.md as raw JSON.
 std::string facts_json(const CellFacts& facts);
 
-/// Its own advice, or else that for its code.
+/// The failure's own advice, else the advice of its code.
 std::string_view advice_of(const Failure& failure);
 
 /// A JSON-RPC error response. `id` is raw JSON; empty: the id is omitted.

@@ -26,7 +26,7 @@ struct PathAdvice {
   std::string on_erofs;   ///< empty: the cell may write there
 };
 
-/// Of the declared paths that have any, the innermost first.
+/// The advice about the declared paths, the innermost first.
 std::vector<PathAdvice> path_advice_of(const Server& server, const CellClient& user,
                                        const Identity& identity);
 

@@ -51,7 +51,7 @@ struct Head {
 };
 
 constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
-/// Of the part's place 0 or 1, in bytes from the beginning.
+/// The offset of the part's place 0 or 1, in bytes from the beginning.
 std::size_t place_of(Part part, std::uint32_t which);
 
 /// Part::calls.
@@ -66,7 +66,7 @@ struct JournalContent {
   std::optional<std::string> memory;  ///< raw JSON; nullopt: the session cannot go on
   std::vector<JournalledCall> calls;
   std::string taken;   ///< whole lines: what they asked may have been carried out
-  std::string unread;  ///< nobody has begun with it
+  std::string unread;  ///< no server has received it
   bool is_input_lost = false;
   bool is_output_partial = false;
 };

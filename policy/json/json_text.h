@@ -21,7 +21,7 @@ struct RawMember {
 /// What stands in an object, in its order; nullopt: it is none, or not valid.
 std::optional<std::vector<RawMember>> raw_members(std::string_view object);
 
-/// Likewise of an array.
+/// As raw_members(), of an array.
 std::optional<std::vector<std::string_view>> raw_elements(std::string_view array);
 
 /// Null: there is none with that name.
@@ -50,7 +50,7 @@ class JsonStringPieces {
 /// All of it.
 std::string decoded(std::string_view raw);
 std::size_t decoded_size(std::string_view raw);
-/// Its beginning, up to the last character that ends within `limit` bytes.
+/// Appends the beginning, up to the last character that ends within `limit` bytes.
 void append_decoded(std::string& text, std::string_view raw, std::size_t limit);
 
 struct Ends {
@@ -66,7 +66,7 @@ Ends ends_of(std::string_view raw, std::size_t head, std::size_t tail);
 /// The greatest length up to `most` at which `text` can be cut between two characters.
 std::size_t character_boundary(std::string_view text, std::size_t most);
 
-/// As a JSON string, quotes included; bytes that are no UTF-8 replaced.
+/// As a JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string json_quoted(std::string_view text);
 
 }  // namespace cellblock

@@ -47,21 +47,21 @@ struct Message {
   // Inside params, raw JSON each; empty if absent.
   Span name;                 ///< params.name, a string
   std::string name_text;     ///< the same, unescaped
-  Span arguments;            ///< params.arguments, of whatever type
+  Span arguments;            ///< params.arguments, of any type
   Span uri;                  ///< params.uri
   Span request_id;           ///< params.requestId (notifications/cancelled)
   Span progress;             ///< params.progress, a number
   Span progress_token;       ///< params.progressToken (notifications/progress)
   Span meta_progress_token;  ///< params._meta.progressToken
-  Span traceparent;          ///< params._meta.traceparent, of whatever type
+  Span traceparent;          ///< params._meta.traceparent, of any type
   Span protocol_version;  ///< params._meta["io.modelcontextprotocol/protocolVersion"]: modern era
   Span client_capabilities;  ///< params._meta["io.modelcontextprotocol/clientCapabilities"], object
   Span capabilities;         ///< params.capabilities (initialize), object
   Span
       subscription_id;  ///< params._meta or result._meta ["io.modelcontextprotocol/subscriptionId"]
 
-  // Of whatever type, raw JSON: who hands such a value out decides what it may be (`null` is common
-  // for "none"). Of params or result, since no message has both.
+  // Raw JSON of any type: a function that hands such a value out decides what it may be (`null` is
+  // common for "none"). In params or result, since no message has both.
   Span cursor;         ///< params.cursor
   Span next_cursor;    ///< result.nextCursor
   Span request_state;  ///< requestState

@@ -40,11 +40,11 @@ struct Sightings {
   Found next_cursor;
   // In either: a message with both is no message.
   Found request_state;
-  /// Of the element of result.tools that was walked last.
+  /// The element of result.tools that was walked last.
   Found tool_name;
-  /// Of result or params: a message with both is no message.
+  /// In result or params: a message with both is not valid.
   Found input_requests;
-  /// Of the input request that was walked last.
+  /// The input request that was walked last.
   Found input_method, input_message;
   /// The id of a task that was walked last; all of them are in task_ids.
   Found task_id;

@@ -29,8 +29,8 @@ class LineSplitter {
   /// is given back after a large line has been handled.
   explicit LineSplitter(std::size_t max_line);
 
-  /// Where to read the next bytes: at least 16 KiB, more while a large line is coming in. Call it
-  /// when next() has said need_more: lines that nobody has taken count against no bound.
+  /// Where to write the next bytes: at least 16 KiB, more while a large line is coming in. Call it
+  /// when next() has returned need_more: lines that were not taken count against no bound.
   std::span<char> writable();
   void written(std::size_t count);
   Next next();

@@ -71,7 +71,7 @@ enum class Feature : std::uint8_t {
   tasks,
 };
 
-/// Who sends it.
+/// The sender.
 enum class From : std::uint8_t {
   nobody,  ///< the era does not have it
   client,
@@ -118,7 +118,7 @@ inline constexpr std::array<Method, 36> methods = [] {
       {method::tasks_update, request, tasks, nobody, client},
 
       {notification::initialized, notification, lifecycle, client, nobody},
-      // Of a modern server it ends a stream, and nothing else.
+      // From a modern server it ends a stream, and nothing else.
       {notification::cancelled, notification, lifecycle, both, both},
       {notification::progress, notification, lifecycle, both, server},
       {notification::log_message, notification, logging, server, server},
@@ -197,7 +197,7 @@ inline constexpr std::array<ListChange, 3> list_changes{{
     {ListKind::resources, "resources", "resourcesListChanged", notification::resources_changed},
 }};
 
-/// Of templates: that of resources.
+/// Templates change with the resources.
 constexpr const ListChange& change_of(ListKind kind) {
   const ListKind told = kind == ListKind::resource_templates ? ListKind::resources : kind;
   return *std::ranges::find(list_changes, told, &ListChange::kind);

@@ -13,7 +13,7 @@ inline constexpr std::size_t traceparent_size = 55;
 /// Whether it names a trace and a span of it; lower-case hexadecimal, neither of them zero.
 bool is_traceparent(std::string_view text);
 
-/// Of a value in raw JSON; empty where it is none.
+/// From a value in raw JSON; empty where there is none.
 std::string_view traceparent_in(std::string_view json);
 
 }  // namespace cellblock

@@ -48,7 +48,7 @@ inline constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::egr
 
 enum class Kind : std::uint8_t { counter, gauge, histogram };
 
-/// Of which there is one number each.
+/// What each number of a family belongs to.
 enum class Scope : std::uint8_t {
   daemon,
   gateway,  ///< summed over users, whose uids are no labels
@@ -76,10 +76,10 @@ std::size_t bucket_of(std::uint64_t value);
 /// Numbers of one family in one scope. A histogram has its buckets, and behind them the sum.
 std::size_t numbers_of(const Family& family);
 std::size_t numbers_of(Scope scope);
-/// Where the first number of that family stands among those of its scope.
+/// The place of the family's first number among those of its scope.
 std::size_t place_of(Metric metric);
 
-/// Of a label's value among its family's; the last, "other", for what is none of them.
+/// The index of a label's value in its family; the last one, "other", for any other value.
 std::size_t value_index(const Family& family, std::string_view value);
 
 /// Behind the last server that there can be. A reload brings further servers: no number's place

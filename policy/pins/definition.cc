@@ -28,7 +28,7 @@ std::string text_of(const OrderedJson& item, bool with_name) {
 
 }  // namespace
 
-Digest digest_of(std::string_view text) { return sha256(text).value_or(Digest{}); }
+Digest digest_of(std::string_view text) { return sha256(text); }
 
 Definition definition_of(const OrderedJson& item) {
   Definition definition{.text = text_of(item, true)};

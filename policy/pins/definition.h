@@ -19,8 +19,8 @@ struct Definition {
   Digest body{};     ///< of the same without the name: is told from a renamed one by nothing else
 };
 
-/// Of name, uriTemplate, title, description, inputSchema, outputSchema, annotations, arguments and
-/// mimeType. `item` has been cleaned: it is not deeper than 32.
+/// Covers name, uriTemplate, title, description, inputSchema, outputSchema, annotations, arguments
+/// and mimeType. `item` has been cleaned: its depth is at most 32.
 Definition definition_of(const nlohmann::ordered_json& item);
 
 /// The digest of a definition's text.

@@ -7,9 +7,9 @@
 
 #include "policy/pins/pin_set.h"
 
-/// One server's pins as a file holds them: a line that names the format, the length and the SHA-256
-/// of what follows, then JSON. The digest tells a torn or damaged file from a whole one; against
-/// somebody who can write the directory it protects nothing.
+/// The file format of one server's pins: a line with the format, the length and the SHA-256 of what
+/// follows, then JSON. The digest detects a torn or damaged file. It does not protect against an
+/// attacker who can write the directory.
 namespace cellblock {
 
 std::string pin_file(const PinSet& pins);

@@ -15,9 +15,9 @@
 #include "policy/mcp/methods.h"
 #include "policy/pins/definition.h"
 
-/// Which definitions of one server somebody has accepted, and which it shows that nobody has. What
-/// is not accepted is withheld: it is in no list, and cannot be called. Resources are not pinned:
-/// they are data that come and go; what they may be is for templates to say.
+/// The accepted definitions of one server, and those it shows that were not accepted. These are
+/// withheld: they are in no list, and cannot be called. Resources are not pinned: they are data
+/// that come and go; templates say what they may be.
 namespace cellblock {
 
 enum class Withholding : std::uint8_t {
@@ -33,7 +33,7 @@ inline constexpr std::uint8_t last_withheld = static_cast<std::uint8_t>(Withhold
 std::string_view name_of(Withholding reason);  ///< "look_alike"
 
 struct Pin {
-  std::string accepted;  ///< canonical; empty: nobody has accepted one
+  std::string accepted;  ///< canonical; empty: none was accepted
   Digest digest{};       ///< of `accepted`
   Digest body{};         ///< of `accepted` without its name
   Withholding withheld = Withholding::no;
@@ -48,8 +48,9 @@ struct Pin {
   bool operator==(const Pin&) const = default;
 };
 
-/// Who lists decides what a server shows: what the host of a session offers it, and whether it has
-/// somebody's directory. Each such view has a first sight of its own; but what one knows is known.
+/// What a server shows depends on the session: on what its host offers, and on whether it has a
+/// workspace. Each such view has a first sight of its own; a definition known to one view is known
+/// to all.
 using PinView = std::uint8_t;
 inline constexpr PinView pin_views = 16;  ///< bit 0 roots, 1 sampling, 2 elicitation, 3 workspace
 
@@ -72,7 +73,8 @@ std::string_view name_of(PinEvent::What what);  ///< "withheld"
 class Neighbours {
  public:
   virtual ~Neighbours() = default;
-  /// Whose accepted tool has a name of this fold (suspicion.h), but not this name; empty: nobody.
+  /// The server whose accepted tool has a name of this fold (suspicion.h), but not this name;
+  /// empty: none.
   virtual std::string look_alike(mcp::ListKind kind, std::string_view name,
                                  std::string_view fold) const = 0;
   virtual const std::vector<std::string>& servers() const = 0;
@@ -95,9 +97,9 @@ class PinSet {
   PinEvents see(PinView view, mcp::ListKind kind, const nlohmann::ordered_json& items, PageEnd end,
                 const Neighbours& neighbours, std::int64_t now_ms);
 
-  /// Of an item with this name as it was seen last. Resources are always admitted.
+  /// Whether an item with this name, as it was last seen, is accepted. Resources always are.
   bool admits(mcp::ListKind kind, std::string_view name) const;
-  /// Of an item of an older list: it is what was accepted.
+  /// Whether an item of an older list is the accepted one.
   bool admits_item(mcp::ListKind kind, const nlohmann::ordered_json& item) const;
 
   enum class Call : std::uint8_t {
@@ -139,7 +141,7 @@ class PinSet {
     const std::string* name = nullptr;
     const Pin* pin = nullptr;
   };
-  /// By kind, then by name.
+  /// Sorted by kind, then by name.
   std::vector<Entry> entries() const;
 
   /// For the file alone.
@@ -194,7 +196,7 @@ class PinSet {
   std::vector<Digest> declared_;  ///< sorted
   bool damaged_ = false;
   std::array<ByName<Pin>, mcp::list_kind_count> pins_;
-  /// Of accepted ones: fold -> name.
+  /// Of accepted names: fold -> name.
   std::array<ByName<std::string>, mcp::list_kind_count> folds_;
   Sights sights_{};
   std::size_t bytes_ = 0;

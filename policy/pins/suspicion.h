@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-/// What in a definition speaks to a model behind its user's back. It finds the careless: whoever
-/// words an instruction as an ordinary description is found by nobody but a reader.
+/// Signs that a definition addresses a model behind its user's back. They find careless attackers:
+/// an instruction worded as an ordinary description is found only by a reader.
 namespace cellblock {
 
 /// What a person or a model takes a name for: without case, width, separators (but those between
@@ -18,8 +18,8 @@ std::string folded(std::string_view name);
 /// Whether every byte is ASCII.
 bool is_ascii(std::string_view name);
 
-/// Of a definition's canonical text (definition.h), whose hidden characters were made visible
-/// before (`\u{202e}`). nullopt: there are none.
+/// The first hidden character in a definition's canonical text (definition.h), which shows it as
+/// `\u{202e}`. nullopt: there is none.
 std::optional<std::string> hidden_character_in(std::string_view definition);
 
 /// An instruction to the model to hide something, to ignore others, or to fetch keys; or markup

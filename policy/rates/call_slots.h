@@ -24,7 +24,7 @@ namespace cellblock {
 
 class CallSlots;
 
-/// Whose bound it is.
+/// The party whose bound it is.
 enum class BoundOf : std::uint8_t { user, session, server, tool };
 
 /// Why a call has no place.
@@ -39,36 +39,35 @@ struct Busy {
   BoundOf of{};
   CallBounds bounds;       ///< those of `of`
   std::uint32_t wait = 0;  ///< calls that wait for a place of that server
-  /// When it may be tried again. Of what is in flight nobody knows: then it is a guess.
+  /// When to try again. An estimate for calls in flight, whose end is not known.
   std::chrono::milliseconds retry_after{};
 };
 
-/// Who waits for a place. Outlives its places.
+/// Waits for a place. Outlives its places.
 class CallWaiter {
  public:
-  /// One of its places does not wait any more. Called from inside whatever freed it: to be taken up
-  /// later.
+  /// One of its places has become free. Called from inside the release: to be taken up later.
   virtual void place_is_free() = 0;
 
  protected:
   ~CallWaiter() = default;
 };
 
-/// One call's place among those in flight, or in the queue for one. It is given back when this
-/// goes, which is what makes leaks impossible. Default: of a call that nothing bounds.
+/// One call's place among those in flight, or in the queue. Destroying it gives the place back, so
+/// that none can leak. Default: a call without bounds.
 class CallSlot {
  public:
   CallSlot() = default;
 
   bool waits() const { return state_ && state_->waits; }
-  /// Of one that waits: until when it may.
+  /// For a waiting place: until when it may wait.
   Instant until() const { return state_->until; }
   /// What to say of one that has waited too long.
   Busy waited() const;
 
  private:
   friend class CallSlots;
-  /// Of which bounds it has a place: as tool, server, session, user.
+  /// The bounds it counts against: tool, server, session, user.
   using CountedBy = std::array<bool, 4>;
   struct State {
     CallSlots& owner;
@@ -95,8 +94,8 @@ class CallSlots {
   CallSlots(const CallSlots&) = delete;
   CallSlots& operator=(const CallSlots&) = delete;
 
-  /// Of what is answered without a server: only the user's and the session's bounds hold, and
-  /// nothing waits.
+  /// For calls that need no server: only the user's and the session's bounds hold, and no call
+  /// waits.
   static constexpr std::uint32_t no_server = static_cast<std::uint32_t>(-1);
 
   struct Wanted {

@@ -23,7 +23,7 @@ std::string rate_text(const Rate& rate);
 /// For a person who is to wait: rounded up, "300ms", "1.2s", "75s".
 std::string wait_text(std::chrono::milliseconds time);
 
-/// One sentence: which bound, what it is, and when to try again.
+/// One sentence: the bound, its value, and when to try again.
 std::string busy_text(const Busy& busy, std::string_view server, std::string_view tool);
 
 }  // namespace cellblock

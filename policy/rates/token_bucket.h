@@ -34,7 +34,7 @@ class TokenBucket {
 /// others out of it within a day. An attach and a cell's start and end count as a call each. Pure.
 class LogShare {
  public:
-  /// One user's calls may take a quarter of the log in this time.
+  /// One user's calls may fill a quarter of the log in this time.
   static constexpr std::chrono::hours period{24};
   static constexpr std::uint64_t part = 4;
   /// What a gateway begins with, of a day's: a user whose gateways come and go gets no more by it.

@@ -55,9 +55,9 @@ class Redactor {
   /// A piece of JSON that was written here; places are those in it. The value of a member `spared`
   /// of its outermost object is left alone.
   Redaction of_json(Direction direction, std::string_view json, std::string_view spared) const;
-  /// The same for what nobody waits for: each of its texts is looked at, whatever the whole shows.
+  /// As of_json(), for JSON that no peer waits for: each of its texts is checked.
   Redaction of_each_text(Direction direction, std::string_view json) const;
-  /// Plain text; block is as good as redact, since nobody waits for it. Counts into `found`.
+  /// Plain text. `block` acts as `redact`, since no peer waits for it. Counts into `found`.
   std::string of_text(Direction direction, std::string_view text, FoundCounts& found) const;
 
  private:

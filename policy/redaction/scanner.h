@@ -33,9 +33,9 @@ class Scanner {
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  /// One pass. False: there is nothing to be found in this text, nor in a part of it that stands
-  /// between quotation marks, nor in the value of a member if it is JSON, its escapes undone. True
-  /// says nothing: what an expression matches may be refined away.
+  /// One pass. False: the text has no finding, nor has a part of it between quotation marks, nor
+  /// the unescaped value of a JSON member. True is not certain: refinement may drop what an
+  /// expression matches.
   bool may_find(std::string_view text) const;
   /// In no order; findings of two detectors may overlap. `Finding::what`: the detectors, then the
   /// expressions, as compile() was given them.

@@ -10,9 +10,9 @@
 
 namespace cellblock {
 
-/// Finds secrets by their marks: as they are, in base64 (either alphabet, at any place in it, over
-/// line breaks), in hexadecimal digits of either case, URL-escaped and JSON-escaped. Time in
-/// proportion to the text, whatever is in it.
+/// Finds secrets by their marks: verbatim, in base64 (either alphabet, at any offset, across line
+/// breaks), in hexadecimal digits of either case, URL-escaped and JSON-escaped. Linear in the
+/// text's length.
 class SecretFinder {
  public:
   explicit SecretFinder(const SecretMarks& marks);

@@ -15,7 +15,7 @@ namespace cellblock {
 
 /// A shorter one cannot be told from ordinary text: it is not looked for.
 inline constexpr std::size_t shortest_marked = 8;
-/// Of one secret; what is beyond is not looked for.
+/// Bound for one secret; the bytes beyond are not looked for.
 inline constexpr std::size_t most_marked_bytes = 16U << 10;
 /// A longer line is looked for piece by piece, each at least half as long: so it is found in parts,
 /// and comparing one takes a bounded time.
@@ -29,7 +29,7 @@ class MarkKey {
 
   explicit MarkKey(const MarkKeyBytes& key);
 
-  /// Of eight bytes, the first of them the most significant.
+  /// From eight bytes, the first of them the most significant.
   std::uint16_t start_tag(std::uint64_t word) const {
     return static_cast<std::uint16_t>((word * start_) >> (64 - tag_bits));
   }

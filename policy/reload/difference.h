@@ -77,12 +77,12 @@ struct Difference {
   bool empty() const { return servers.empty() && keys.empty() && at_start.empty(); }
 };
 
-/// Of a configuration in use and the one that was merged with it.
+/// Between a configuration in use and the one merged with it.
 Difference difference(const Config& used, const Config& fresh);
 
 /// "server files: allow, limits".
 std::string line_of(const ChangedServer& server);
-/// One for each of those that take effect.
+/// One line for each difference that takes effect.
 std::vector<std::string> lines_of(const Difference& difference);
 
 /// Why all of it is refused; empty: it is not.

@@ -6,9 +6,9 @@
 /// index. Pure.
 namespace cellblock {
 
-/// `fresh`, as a start would have it, with each server at the index that it has in `used`. One that
-/// is not declared any more stays there as it was, but removed, off and nobody's; new ones follow.
-/// What only a start finds out is taken over.
+/// `fresh`, as a start would have it, with each server at its index in `used`. A server that is no
+/// longer declared stays there as it was, but removed, off and without users; new ones follow. What
+/// only a start finds out is taken over.
 Config merged(const Config& used, Config fresh);
 
 /// Takes over into what was merged what waits for a restart, where nothing else depends on it. What

@@ -44,9 +44,9 @@ struct Allotment {
 /// The room that one note may take.
 inline constexpr std::size_t note_room = 640;
 
-/// One for each item, in their order. Where all of it does not fit, every text has the same share
-/// and smaller ones are whole; with so many that the shares would be scraps, the first are whole
-/// and the rest is left out.
+/// One for each item, in their order. If they do not fit together, every text has the same share,
+/// and smaller ones are whole. With so many that the shares would be scraps, the first ones are
+/// whole and the rest is left out.
 std::vector<Allotment> allot(const std::vector<ResultItem>& items, const ResultBounds& bounds);
 
 /// What stands for an image that is left out.

@@ -35,11 +35,11 @@ struct MissingPart {
 
   /// Bytes of text().
   std::size_t size() const;
-  /// Its beginning, up to a character's end within `limit` bytes.
+  /// The beginning, up to the end of a character within `limit` bytes.
   std::string text(std::size_t limit) const;
 };
 
-/// What somebody has kept of what is left out.
+/// The kept copies of what is left out.
 struct KeptParts {
   std::string uri;                 ///< of the whole; its parts are uri + "/1" ...; empty: nothing
   std::vector<std::size_t> bytes;  ///< of each part: its beginning; missing: none
@@ -59,7 +59,7 @@ struct PartPlace {
   }
 };
 
-/// None is longer than note_room, whatever it is about.
+/// No note is longer than note_room.
 std::string cut_note(std::size_t missing, std::size_t offset, const PartPlace& place);
 std::string media_note(const ResultItem& item, const PartPlace& place);
 std::string items_note(std::size_t left_out, std::size_t of, const PartPlace& place);

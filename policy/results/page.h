@@ -7,8 +7,8 @@
 
 #include "policy/base/result.h"
 
-/// Reads on in a text that is too long to be handed on at once. Bounded in time and output whatever
-/// the text and the pattern are.
+/// Reads on in a text that is too long for one result. Bounded in time and output for any text and
+/// pattern.
 namespace cellblock {
 
 struct Page {
@@ -26,8 +26,9 @@ inline constexpr std::size_t longest_page_pattern = 1'024;
 /// RE2's instructions. Where its states are too many to keep it walks through all of them at each
 /// byte: then a byte costs up to 20 ns for each of them, else 2 to 10 ns.
 inline constexpr int largest_pattern_program = 1'000;
-/// Bytes, in one go, for words and alternatives of words, which have few states. For any other
-/// pattern it is so much less as it has instructions: nobody can tell whether its states are few.
+/// Bytes searched in one call, for words and alternatives of words, which have few states. For any
+/// other pattern it is divided by the number of its instructions, since its states cannot be
+/// estimated.
 inline constexpr std::size_t most_searched = 4U << 20;
 inline constexpr std::size_t least_searched = 4U << 10;
 inline constexpr std::size_t longest_shown_line = 400;

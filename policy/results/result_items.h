@@ -25,7 +25,7 @@ enum class ResultShape : std::uint8_t {
 enum class ItemKind : std::uint8_t {
   text,
   media,   ///< image, audio, blob: base64
-  opaque,  ///< a link, or a kind that nobody here knows: whole or not at all
+  opaque,  ///< a link, or an unknown kind: whole or not at all
 };
 
 struct ResultItem {

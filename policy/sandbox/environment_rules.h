@@ -14,7 +14,7 @@ namespace cellblock {
 
 inline constexpr std::size_t max_user_name = 255;
 
-/// Whom a cell works for.
+/// The user that a cell works for.
 struct ClientNames {
   std::uint32_t uid = 0;
   std::string user;  ///< empty: the uid has no name here, or none that is_user_name()

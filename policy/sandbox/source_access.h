@@ -10,7 +10,7 @@
 /// the configuration was read. Pure.
 namespace cellblock {
 
-/// Whose cell.
+/// The user of a cell.
 struct CellClient {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;  ///< the primary group

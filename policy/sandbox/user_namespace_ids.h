@@ -14,18 +14,18 @@ struct IdRange {
   bool operator==(const IdRange&) const = default;
 };
 
-/// The ids that the launcher's user namespace has, under the numbers that they have outside: the
-/// daemon's, those of cells, and those of users whom a server runs as. Disjoint, and never root's.
+/// The ids in the launcher's user namespace, under their numbers outside: the daemon's, those of
+/// cells, and those of users whom a server runs as. Disjoint, and never root's.
 struct MappedIds {
   std::vector<IdRange> uids;
   std::vector<IdRange> gids;
   bool operator==(const MappedIds&) const = default;
 };
 
-/// Of each list, as many as the kernel takes (user_namespaces(7)).
+/// Bound of each list, as the kernel has it (user_namespaces(7)).
 inline constexpr std::size_t most_id_ranges = 340;
 
-/// In system mode. Rootless the way of mapping decides, and nobody else's ids can be had.
+/// In system mode. In rootless mode the mapping decides, and no other user's ids are available.
 MappedIds mapped_ids(const Config& config);
 
 }  // namespace cellblock

@@ -51,7 +51,7 @@ struct SchemaPattern {
 using SchemaIndex = std::uint32_t;
 inline constexpr SchemaIndex no_schema = std::numeric_limits<SchemaIndex>::max();
 
-/// One schema. What is not said is left at what says nothing.
+/// One schema. Absent keywords have values that restrict nothing.
 struct SchemaNode {
   using Json = nlohmann::ordered_json;
 
@@ -78,7 +78,7 @@ struct SchemaNode {
 
   SchemaCount members_count;
   std::unordered_map<std::string, SchemaIndex> properties;
-  std::vector<std::string> property_order;  ///< as written, for whoever is told of them
+  std::vector<std::string> property_order;  ///< as written, for messages
   std::vector<std::pair<SchemaPattern, SchemaIndex>> pattern_properties;
   SchemaIndex additional = no_schema;
   SchemaIndex names = no_schema;
@@ -109,7 +109,7 @@ struct JsonSchema {
 std::expected<JsonSchema, std::string> make_schema(const nlohmann::ordered_json& schema,
                                                    const SchemaLimits& limits = {});
 
-/// Of a JSON number as the tree has it: integers of 64 bits are exact.
+/// The value of a JSON number; integers of 64 bits are exact.
 long double schema_number(const nlohmann::ordered_json& value);
 
 }  // namespace cellblock

@@ -9,7 +9,7 @@
 
 namespace cellblock {
 
-/// Where a value is not what a schema says. Both printable.
+/// Where a value does not match its schema. Both members are printable.
 struct SchemaFault {
   std::string pointer;   ///< a JSON pointer into the value: "/filters/0/name"; "": the whole
   std::string expected;  ///< "a string, and it is a number"

@@ -19,7 +19,7 @@ enum class InternalProfile : std::uint8_t {
 /// test holds it to.
 inline constexpr std::uint32_t gateway_launcher_descriptor = 4;
 
-/// Likewise wire::http_fd::listener, which a cellblock-http may not end.
+/// As above for wire::http_fd::listener, which cellblock-http must not close.
 inline constexpr std::uint32_t http_listener_descriptor = 5;
 
 /// Everything returned is in static storage.

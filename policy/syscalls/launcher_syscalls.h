@@ -13,13 +13,13 @@ namespace cellblock {
 /// cell makes.
 using GrantedCalls = std::set<std::string, std::less<>>;
 
-/// Those that `config` gives some server.
+/// The calls that `config` gives to any server.
 GrantedCalls granted_calls(const Config& config);
 
-/// All calls but those that are refused. A refusal is a notification to which nobody listens, so
-/// the call fails with ENOSYS. A cell's own filter is newer and wins against it: with an errno,
-/// since that has the higher precedence, and with a notification of its own, since among equals the
-/// newest filter is taken. So a server is told what its own filter says.
+/// All calls but the refused ones. A refusal is a notification without a listener, so the call
+/// fails with ENOSYS. A cell's own filter is newer and wins against it: its errno has the higher
+/// precedence, and among two notifications the newest filter's is taken. So a server gets the
+/// answer of its own filter.
 SyscallTable launcher_syscall_table(const GrantedCalls& granted);
 
 }  // namespace cellblock

@@ -141,7 +141,8 @@ inline constexpr std::uint32_t get_terminal_2 =
     0x802c'542a;  // TCGETS2: isatty() of glibc 2.42 and later
 
 inline constexpr ArgumentRule ioctl_rules[] = {
-    // Typing into the terminal of whoever started us (CVE-2017-5226, CVE-2023-28100).
+    // Input into the terminal of the process that started the daemon (CVE-2017-5226,
+    // CVE-2023-28100).
     refuse_when(EPERM, {equals(1, TIOCSTI)}),
     refuse_when(EPERM, {equals(1, TIOCLINUX)}),
     refuse_when(EPERM, {equals(1, TIOCSCTTY)}),
@@ -211,14 +212,14 @@ inline constexpr RuledCall descriptors[] = {
 
 // --- file modes ----------------------------------------------------------------------------------
 
-// A file that a cell makes in a shared directory must not carry the cell's identity to whoever runs
-// it outside, where no nosuid mount protects him.
+// A file that a cell makes in a shared directory must not carry the cell's identity to a user who
+// runs it outside, where no nosuid mount protects that user.
 inline constexpr std::uint32_t identity_bits = S_ISUID | S_ISGID;
 inline constexpr std::uint32_t makes_a_file = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
 
 inline constexpr ArgumentRule mode_in_1[] = {allow_when({lacks(1, identity_bits)})};
 inline constexpr ArgumentRule mode_in_2[] = {allow_when({lacks(2, identity_bits)})};
-// Without O_CREAT the mode is whatever was in the register.
+// Without O_CREAT the mode is whatever the register held.
 inline constexpr ArgumentRule open_rules[] = {allow_when({lacks(1, makes_a_file)}),
                                               allow_when({lacks(2, identity_bits)})};
 inline constexpr ArgumentRule openat_rules[] = {allow_when({lacks(2, makes_a_file)}),
@@ -284,8 +285,8 @@ inline constexpr ArgumentRule no_internet_rules[] = {
     internet[2], internet[3], refuse_when(EACCES, {family(AF_INET)}),
     refuse_when(EACCES, {family(AF_INET6)}), routes};
 
-// As above, and sockets of the cell's own with a path or an abstract name: a browser's processes
-// find each other by them.
+// As above, and Unix sockets of the cell's own with a path or an abstract name: a browser's
+// processes find each other by them.
 inline constexpr std::array<ArgumentRule, 7> no_internet_own_rules = {local[0],
                                                                       local[1],
                                                                       no_internet_rules[0],
@@ -308,9 +309,9 @@ inline constexpr RuledCall closed_sockets[] = {
 };
 
 inline constexpr RuledCall private_sockets[] = {
-    // No Unix sockets: a namespace does not keep them from one that somebody's server left in a
-    // declared directory, and neither does a read-only mount. Pairs stay, which reach nobody.
-    // For the others the network namespace is the wall, not this rule.
+    // No Unix sockets: neither a namespace nor a read-only mount keeps a cell from a socket that
+    // another user's server left in a declared directory. Socket pairs stay, which reach no other
+    // process. For the others the network namespace is the wall, not this rule.
     {"socket", "TCP and UDP sockets; no Unix, VSOCK, packet, raw, MPTCP or crypto sockets",
      private_socket_rules, EAFNOSUPPORT},
     {"socketpair", pairs, local, EAFNOSUPPORT},

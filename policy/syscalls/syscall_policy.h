@@ -28,8 +28,8 @@ inline constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
 /// In a call's number: made through x32, which shares the architecture with x86-64.
 inline constexpr std::uint32_t x32_bit = 0x4000'0000;
 
-/// ptrace() writes another process's pages whatever their protection, so what `write_exec =
-/// "refused"` says does not hold beside it. process_vm_writev() keeps to the protection.
+/// ptrace() writes another process's pages whatever their protection, so `write_exec = "refused"`
+/// does not hold beside it. process_vm_writev() respects the protection.
 inline bool traces_past_write_exec(const SyscallRules& rules) {
   return rules.write_exec == WriteExec::refused &&
          std::ranges::find(rules.allow, "ptrace") != rules.allow.end();
@@ -97,7 +97,7 @@ struct SyscallGroup {
   std::span<const RuledCall> ruled;
 };
 
-/// Who may take a refusal back, in `[profile.NAME] allow`.
+/// Who may lift a refusal, in `[profile.NAME] allow`.
 enum class Pardon : std::uint8_t {
   admin,
   nobody,  ///< a cell is no cell with such a call in it
@@ -132,7 +132,7 @@ struct SyscallPolicy {
   std::span<const RefusedCalls* const> refused;
   UnlistedCall unlisted = UnlistedCall::not_implemented;
   ForeignCall foreign = ForeignCall::kill_process;
-  /// quiet: nobody listens to this filter, so every refusal in it is a plain errno.
+  /// quiet: the filter has no listener, so every refusal in it is a plain errno.
   Reporting reporting = Reporting::quiet;
 };
 

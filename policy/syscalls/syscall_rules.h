@@ -19,8 +19,8 @@ std::string_view never_refused_because(std::string_view call);
 /// Whether any kernel that is known here has a call of that name, on this architecture or another.
 bool is_known_call(std::string_view name);
 
-/// Fails, with a sentence for the admin, when `rules` name a call that nobody knows, that may not
-/// be named there, or that they both allow and refuse.
+/// Fails, with a sentence for the administrator, when `rules` name a call that is unknown, that may
+/// not be named there, or that they both allow and refuse.
 Result<SyscallTable> syscall_table(const SyscallRules& rules, NetworkMode network);
 
 }  // namespace cellblock

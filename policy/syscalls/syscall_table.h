@@ -41,7 +41,7 @@ using ArgumentWords = std::array<std::uint32_t, 6>;
 /// 0: the call is made; else its errno.
 int error_of(std::span<const ArgumentRule> rules, int otherwise, const ArgumentWords& words);
 
-/// Of the first three arguments of a call those that tell what was asked for: a family, a request,
+/// Of a call's first three arguments those that tell what was asked for: a family, a request,
 /// flags. The others are 0: pointers and lengths tell nothing, and would make each call a kind of
 /// its own.
 std::array<std::uint32_t, 3> reported_words(std::int32_t number, const ArgumentWords& words);

@@ -27,8 +27,9 @@ struct ToolDocument {
 /// bounds is not searched. Without a name that is a string, the document is empty.
 ToolDocument tool_document(std::string_view definition);
 
-/// Of all documents together: more than twelve common servers have with their 303 tools (404,445
-/// bytes). Servers write these texts, and 32 MiB of "a1a1a1" would have a term for each byte.
+/// Bound of all documents together: more than twelve common servers with their 303 tools have
+/// (404,445 bytes). Servers write these texts, and 32 MiB of "a1a1a1" would have a term for each
+/// byte.
 inline constexpr std::size_t max_ranked_terms = 500'000;
 
 struct RankedTool {

@@ -36,7 +36,7 @@ struct Stamp {
 std::optional<std::string> record_fields(const wire::AuditRecord& record, std::string_view text,
                                          const Stamp& stamp);
 
-/// As the lines have it. Of a sound record.
+/// The name in the lines. The record must be sound.
 std::string_view name_of(wire::AuditKind kind);
 std::string_view name_of(wire::AuditOutcome outcome);
 /// Empty: none.
@@ -51,7 +51,7 @@ struct Opening {
   std::string_view torn;    ///< what the writer before left of its last line, newline apart
 };
 
-Result<std::string> opening_fields(const Opening& opening, std::string_view boot, WallTime time);
+std::string opening_fields(const Opening& opening, std::string_view boot, WallTime time);
 
 /// A writer's last line in a file: `reason` is "rotated" or "stopped".
 std::string closing_fields(std::string_view reason, std::string_view boot, WallTime time);

@@ -76,16 +76,11 @@ Result<ChainedLog> ChainedLog::open(LogFiles files, std::string_view boot,
 }
 
 Result<void> ChainedLog::begin(std::string_view reason, std::string_view torn) {
-  const std::string fields = CELLBLOCK_TRY(
-      opening_fields({.reason = reason, .former = at_.hash, .torn = torn}, boot_, now()));
-  CELLBLOCK_CHECK(add(fields));
+  add(opening_fields({.reason = reason, .former = at_.hash, .torn = torn}, boot_, now()));
   return write();
 }
 
-Result<void> ChainedLog::add(std::string_view fields) {
-  waiting_ += CELLBLOCK_TRY(seal(fields, at_));
-  return {};
-}
+void ChainedLog::add(std::string_view fields) { waiting_ += seal(fields, at_); }
 
 Result<void> ChainedLog::write() {
   ssize_t written = -1;
@@ -104,7 +99,7 @@ Result<void> ChainedLog::write() {
 }
 
 Result<void> ChainedLog::close(std::string_view reason) {
-  CELLBLOCK_CHECK(add(closing_fields(reason, boot_, now())));
+  add(closing_fields(reason, boot_, now()));
   return write();
 }
 
@@ -315,7 +310,7 @@ Result<bool> AuditWriter::add(Source& source, const AuditMessage& message, const
     source.socket.reset();
     return false;
   }
-  CELLBLOCK_CHECK(log_->add(*fields));
+  log_->add(*fields);
   journal_.add(record, stamp, log_->end());
   source.written = record.number;
   return true;

@@ -20,27 +20,27 @@ struct LogFiles {
   Fd former;
 };
 
-/// One file of the log being written, and the chain that goes through all of them. After an error
-/// nothing more may be added: what is in the file is known to the next writer only.
+/// One file of the log that is written, and the chain through all files. After an error nothing
+/// more may be added: only the next writer reads what the file holds.
 class ChainedLog {
  public:
   /// Finds where the log ends and begins behind it, with a line that says so. `boot` outlives it.
   static Result<ChainedLog> open(LogFiles files, std::string_view boot,
                                  wire::Durability durability);
 
-  /// One line, kept until write().
-  Result<void> add(std::string_view fields);
+  /// Adds one line, which is kept until write().
+  void add(std::string_view fields);
   /// All that was added, in one call. Then it is in the log whole.
   Result<void> write();
   std::uint64_t bytes() const { return bytes_; }
-  /// From the next write() on.
+  /// Holds from the next write() on.
   void wait_for(wire::Durability durability) { durability_ = durability; }
   /// The last line that was added.
   const ChainPoint& end() const { return at_; }
 
   /// Closes this file with a line that says why.
   Result<void> close(std::string_view reason);
-  /// From now on into that file, which is empty.
+  /// Continues in that file, which is empty.
   Result<void> go_on_in(Fd log);
 
  private:
@@ -58,7 +58,7 @@ class ChainedLog {
 
 // The log in the system's journal: an entry a line, with fields.
 
-/// One entry in the journal's own protocol. `line`: where the record stands in the log.
+/// One entry in the journal's native protocol. `line`: the record's place in the log.
 std::string journal_entry(const wire::AuditRecord& record, const Stamp& stamp,
                           const ChainPoint& line);
 

@@ -45,7 +45,7 @@ class ClearHandshake {
   std::string_view from_server(std::string_view bytes);
 
   wire::EgressReason refused() const { return refused_; }  ///< none: not so far
-  bool is_done() const { return state_ == State::done; }   ///< whatever follows goes on
+  bool is_done() const { return state_ == State::done; }   ///< bytes that follow are passed on
   bool holds() const { return !held_.empty(); }
   bool is_within_greeting() const { return holds() && state_ != State::answer; }
 

@@ -19,9 +19,9 @@ struct Dialled {
   int error = 0;  ///< errno of the last attempt
 };
 
-/// Connects to the first of several addresses that answers, as RFC 8305 has it: IPv6 and IPv4 in
-/// turn, the next one begun when the one before is slow or has failed. Addresses only: whoever
-/// checked them checked what is dialled.
+/// Connects to the first of several addresses that answers, by RFC 8305: IPv6 and IPv4 alternate,
+/// and the next attempt begins when the one before is slow or has failed. Takes addresses only, so
+/// that the checked addresses are the dialled ones.
 class Dialer {
  public:
   using Done = std::function<void(Dialled)>;

@@ -45,7 +45,7 @@ class NameTable {
 
   explicit NameTable(const SyntheticRange& range = {}) : range_(range) {}
 
-  /// Those of `name`, which gets its own the first time; none when the table is full.
+  /// The addresses of `name`, allotted at its first lookup; none when the table is full.
   std::optional<SyntheticPair> addresses_of(const std::string& name);
 
   bool is_synthetic(const InternetAddress& address) const;

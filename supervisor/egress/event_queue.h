@@ -33,7 +33,7 @@ class EventQueue {
   const wire::EgressEvent* next(Time now);
   void take(Time now);
 
-  /// From here on every one may be sent at once: the cell is gone and can cause no more.
+  /// The cell has ended and causes no further events: all of them may be sent at once.
   void lift_rate() { rate_is_lifted_ = true; }
 
   /// When the first of those that wait may be sent; none if nothing waits.

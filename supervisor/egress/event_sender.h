@@ -8,7 +8,7 @@
 
 namespace cellblock::egress {
 
-/// The channel to the gateway. Its end ends the loop: nobody is left to connect for.
+/// The channel to the gateway. Its end ends the loop: there is no cell left to connect for.
 class EventSender {
  public:
   EventSender(EventLoop& loop, Fd gateway);

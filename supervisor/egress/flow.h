@@ -11,7 +11,7 @@
 
 namespace cellblock::egress {
 
-/// One socket of a connection that is passed on.
+/// One of the two sockets of a relayed connection.
 struct End {
   End(EventLoop& loop, Fd owned) : fd(std::move(owned)), watch(loop, fd.get()) {}
 

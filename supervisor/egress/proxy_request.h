@@ -14,7 +14,7 @@
 /// together again, and a server can CONNECT to port 80 as well.
 namespace cellblock::egress {
 
-/// Where a connection is to go: a name, or an address if `host` is empty.
+/// The target of a connection: a name, or an address if `host` is empty.
 struct Target {
   std::string host;  ///< normal_host_name
   InternetAddress address{};
@@ -49,7 +49,7 @@ struct ProxyStep {
   Target target;
 };
 
-/// One client's way to its request.
+/// Reads one client's request.
 class ProxyHandshake {
  public:
   /// `received`: all bytes that have come and that no earlier step used.

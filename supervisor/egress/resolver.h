@@ -25,7 +25,7 @@ struct ResolverOptions {
 class Resolver {
  public:
   using Answer = std::function<void(const LookupResult&)>;
-  /// Whoever drops it does not want the answer any more.
+  /// Dropping it cancels the lookup.
   using Lookup = std::shared_ptr<Answer>;
 
   static Result<std::unique_ptr<Resolver>> make(EventLoop& loop,

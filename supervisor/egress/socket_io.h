@@ -42,7 +42,7 @@ inline constexpr int socket_buffer = 262'144;
 void set_tcp_options(int socket);
 
 SysResult<Fd> accept_from(int listener);
-/// Where the client meant to go: the listener may be bound to many addresses.
+/// The address the client meant: the listener may be bound to many.
 SysResult<SocketAddress> local_address(int socket);
 
 /// A connection that is being made. It is made, or has failed, once it is writable.

@@ -31,7 +31,8 @@
 #include "supervisor/gateway/session/session_runner.h"
 #include "supervisor/gateway/supervisor_channel.h"
 
-/// One user's gateway: his sessions, the cells behind them, and what is remembered about both.
+/// One user's gateway: the user's sessions, the cells behind them, and what is remembered about
+/// both.
 namespace cellblock::gateway {
 
 struct GatewayChannels {
@@ -69,7 +70,7 @@ class Gateway final : private GatewayServices {
     Fd workspace;  ///< for another try
     std::optional<Time> room_until;
   };
-  /// As many requests about homes are under way at one time.
+  /// How many requests about homes may be under way at one time.
   static constexpr std::size_t most_homes_asked = 16;
   struct HomeAsked {
     std::uint32_t server = 0;

@@ -44,10 +44,11 @@ Result<std::optional<MetricsPage>> map_metrics(const Config& config) {
 
 // Messages may have megabytes, and often come one after the other. A page that the kernel gives
 // costs more than all that is done with its bytes, so what a message took is kept for the next one
-// and given back when nothing happens.
+// and given back when nothing happens, or from time to time.
 constexpr int most_kept = 64 << 20;
 constexpr int largest_piece_of_heap = 32 << 20;  // the most that mallopt(3) takes
 constexpr Milliseconds idle_time{2'000};
+constexpr Milliseconds longest_kept{30'000};
 
 void keep_free_memory() {
   // NOLINTBEGIN(concurrency-mt-unsafe): one thread
@@ -81,7 +82,7 @@ Result<void> run() {
     gateway.shut_down();
   };
   CELLBLOCK_CHECK(signals.watch.want_read(true));
-  loop->when_idle(idle_time, [&gateway] {
+  loop->when_idle(idle_time, longest_kept, [&gateway] {
     gateway.forget_scratch();
     static_cast<void>(::malloc_trim(0));
   });

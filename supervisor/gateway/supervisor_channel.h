@@ -10,7 +10,7 @@
 
 namespace cellblock::gateway {
 
-/// Where sessions come from, each with the identity that the kernel vouches for.
+/// Brings new sessions, each with the identity that the kernel reports.
 class SupervisorChannel {
  public:
   struct Receiver {

@@ -22,7 +22,7 @@ class Answer {
   void finish(std::string_view json, unsigned status = 200);
   /// Ends without a response.
   void end();
-  /// Something to keep the connection open: at the second call the stream begins, whatever came.
+  /// Keeps the connection open: the second call begins the stream.
   void keep_alive();
   /// The headers and a comment, now.
   void begin();

@@ -24,13 +24,12 @@ bool Credentials::carries_token(std::string_view authorization) {
 
 std::optional<std::uint32_t> Credentials::find(std::string_view authorization) const {
   if (!carries_token(authorization)) return std::nullopt;
-  const auto digest = sha256(authorization.substr(scheme.size()));
-  if (!digest) return std::nullopt;
+  const Sha256 digest = sha256(authorization.substr(scheme.size()));
   std::optional<std::uint32_t> found;
   // All of them, whichever it is.
   for (std::uint32_t index = 0; index < tokens_.size(); ++index) {
     const auto& wanted = tokens_[index].sha256;
-    const bool is_it = CRYPTO_memcmp(wanted.data(), digest->data(), wanted.size()) == 0;
+    const bool is_it = CRYPTO_memcmp(wanted.data(), digest.data(), wanted.size()) == 0;
     if (is_it && !tokens_[index].revoked) found = index;
   }
   return found;

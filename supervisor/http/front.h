@@ -46,7 +46,7 @@ class Front {
   /// `idle_tokens`: policy/access/rights.h.
   Front(HttpContext& around, const HttpListen& listen, std::set<std::uint32_t> idle_tokens = {});
 
-  /// By the headers alone, before a byte of the body is read.
+  /// Decided by the headers alone, before a byte of the body is read.
   struct Admission {
     std::optional<Reply> refusal;
     Caller caller;
@@ -55,16 +55,16 @@ class Front {
   /// `peer`: of a Unix socket, as the supervisor said; none: over TCP.
   Admission admit(const Request& head, const std::optional<Caller>& peer) const;
 
-  /// A whole request of somebody admitted.
+  /// A whole request of an admitted caller.
   void ask(ExchangeId exchange, const Caller& caller, Request request);
-  /// Its host went away before the answer was complete.
+  /// The host closed its connection before the answer was complete.
   void exchange_closed(ExchangeId exchange);
 
   /// `line` without its newline, followed by MessageScanner::padding readable bytes.
   void backend_line(BackendId backend, std::string_view line);
   void backend_ended(BackendId backend);
 
-  /// Who may ask is another question now: sessions of tokens that were revoked are ended.
+  /// The permissions have changed: sessions of revoked tokens are ended.
   void reconfigure(const HttpListen& listen, std::set<std::uint32_t> idle_tokens);
 
   /// At a steady pace, about every 15 s.

@@ -23,13 +23,13 @@ class Link {
 
   BackendId backend() const { return backend_; }
 
-  /// One message. False: too much waits already.
+  /// Sends one message. False: too much is waiting already.
   bool send(std::span<const std::string_view> slices);
   /// To be called once it is of no more use.
   void close();
 
   enum class ReadResult : std::uint8_t {
-    message,  ///< for whoever has this link
+    message,  ///< for the owner of this link
     nothing,  ///< the answer to the attach: what waited has been sent
     refused,  ///< the link is of no use: see error()
   };
@@ -51,8 +51,8 @@ class Link {
   std::string error_;
 };
 
-/// Of an answer to what the end of a link leaves unanswered: 503 for what there is too much of,
-/// else 200, with the error in the body.
+/// The status of the answer to a request that the end of a link leaves unanswered: 503 for
+/// `too_many`, else 200 with the error in the body.
 unsigned status_of_end(std::string_view error);
 
 /// {"jsonrpc":"2.0","id":...,"error":...}

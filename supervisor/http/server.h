@@ -29,7 +29,7 @@ class Server final : public HttpContext {
   Result<void> start();
   /// Why it cannot go on; empty: it was told to stop.
   const std::string& failure() const { return failure_; }
-  /// Nobody new; what is being answered has a moment to end. Then the loop stops.
+  /// Takes no new connections, and gives requests in progress a moment to end. Then the loop stops.
   void finish();
 
   BackendId open(const Caller& caller) override;
@@ -42,7 +42,7 @@ class Server final : public HttpContext {
   std::string random_name() override;
 
  private:
-  /// One host's connection, and the request of it that is being answered.
+  /// One host's connection with the request that is being answered.
   struct Guest {
     std::unique_ptr<Connection> connection;
     std::optional<Caller> peer;  ///< of the Unix socket

@@ -28,7 +28,8 @@ class SupervisorLink {
 
   /// False: too much waits to be asked already; nothing was asked.
   bool open(std::uint32_t request, const Caller& caller);
-  /// So many requests had a bearer token that nobody has. Where too much waits, it is not told.
+  /// That many requests from this address had an unknown bearer token. Not sent while too much is
+  /// waiting.
   void wrong_token(const InternetAddress& from, std::uint32_t requests);
   /// Nothing of that host is used here any more.
   void peer_gone(std::uint32_t peer);

@@ -29,7 +29,7 @@ std::optional<Reply> refuse_stranger(const Request& request, Transport transport
 /// The headers that let a page of an allowed origin read the answer; none without an `Origin`.
 std::vector<Header> cors_headers(const Request& request);
 
-/// The answer to OPTIONS of somebody who is no stranger.
+/// The answer to OPTIONS of a permitted origin.
 Reply preflight(const Request& request);
 
 }  // namespace cellblock::http

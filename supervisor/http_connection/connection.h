@@ -14,22 +14,22 @@
 
 namespace cellblock::http {
 
-/// One connection of a host: requests one after the other, each with its answer. Every wait of it
-/// has a deadline but that for the answer itself.
+/// One connection of a host: requests one after the other, each with its answer. Every wait has a
+/// deadline, except the wait for the answer itself.
 class Connection {
  public:
   struct Events {
     /// The headers are there. A reply: it is refused, and the connection closed behind it.
     std::function<std::optional<Reply>(const Request& head)> head;
-    /// So many more bytes of its body are here. A reply: as above.
+    /// That many further bytes of the body have arrived. A reply: as above.
     std::function<std::optional<Reply>(std::uint64_t bytes)> body;
     std::function<void(Request request)> request;
-    /// Of those, this many are no longer here, however the request ended.
+    /// That many bytes of the body have been released, however the request ended.
     std::function<void(std::uint64_t bytes)> body_done;
     /// Something waits to be written: flush() is to be called at the end of the turn.
     std::function<void()> dirty;
-    /// It is over; `answering`: somebody was still to be answered. It may be destroyed at the end
-    /// of the turn.
+    /// The connection is over; `answering`: a request was not answered yet. The object may be
+    /// destroyed at the end of the turn.
     std::function<void(bool answering)> over;
   };
 
@@ -66,7 +66,7 @@ class Connection {
  private:
   enum class State : std::uint8_t {
     reading,    ///< a request, or nothing yet
-    answering,  ///< a request is with somebody
+    answering,  ///< a request is being answered
     draining,   ///< the last answer is going out; what comes in is thrown away
     over,
   };

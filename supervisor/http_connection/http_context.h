@@ -20,7 +20,7 @@ struct Caller {
   std::uint64_t rights = 0;  ///< peer: equal only for equal gid and groups
 };
 
-/// Who it is, without the connection: what a session is bound to.
+/// The caller without the connection: what a session is bound to.
 struct CallerKey {
   Caller::Kind kind{};
   std::uint32_t number = 0;  ///< of the token, or uid
@@ -51,7 +51,8 @@ class HttpContext {
 
   /// Lines may be sent at once; they wait until the connection is there.
   virtual BackendId open(const Caller& caller) = 0;
-  /// One line, in slices, newline included. False: too much waits there already; nothing was sent.
+  /// Sends one line, in slices, newline included. False: too much is waiting there; nothing was
+  /// sent.
   virtual bool send(BackendId backend, std::span<const std::string_view> slices) = 0;
   virtual void close(BackendId backend) = 0;
 
@@ -61,7 +62,7 @@ class HttpContext {
   virtual void stream(ExchangeId exchange, std::string_view bytes) = 0;
   virtual void end_stream(ExchangeId exchange) = 0;
 
-  /// Visible ASCII that nobody can guess; empty where the kernel gives no randomness.
+  /// Visible ASCII that cannot be guessed; empty where the kernel gives no randomness.
   virtual std::string random_name() = 0;
 };
 

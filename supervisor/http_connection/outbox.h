@@ -26,8 +26,8 @@ struct IoResult {
   std::size_t count = 0;
 };
 
-/// From a Unix peer nothing is taken that carries descriptors: reading it would close them here,
-/// and closing one can be made to take as long as its sender likes (docs/decisions/0010).
+/// Reads nothing from a Unix peer that sent descriptors: reading would close them here, and a close
+/// can take as long as their sender likes (docs/decisions/0010).
 IoResult receive_some(int socket, std::span<char> room, Transport transport);
 IoResult send_some(int socket, std::string_view bytes);
 
@@ -40,7 +40,7 @@ class Outbox {
   void add(std::string_view bytes) { queue_ += bytes; }
   std::size_t queued() const { return queue_.size() - sent_; }
 
-  /// False: nobody reads any more.
+  /// False: the peer has closed.
   bool flush();
 
  private:

@@ -34,7 +34,7 @@ class RequestParser {
   void forget_credentials();
   /// broken: the status that says why.
   unsigned status() const { return status_; }
-  /// Of the body, as announced; nothing: it is not, or not yet known.
+  /// The announced size of the body; no value: none was announced, or it is not known yet.
   std::optional<std::uint64_t> announced() const;
   bool keeps_alive() const;
 

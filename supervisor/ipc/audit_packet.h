@@ -23,7 +23,7 @@ class AuditPacket {
   /// after wire::max_audit_text.
   bool add(const wire::AuditRecord& record, std::string_view text);
   std::size_t count() const { return count_; }
-  /// As send_record(): whole or not at all.
+  /// As send_record(): sends the packet whole or not at all.
   SysResult<void> send(int socket, int flags = 0) const;
 
  private:

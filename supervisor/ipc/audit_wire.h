@@ -11,8 +11,8 @@ namespace cellblock::wire {
 
 inline constexpr std::uint32_t max_tool_name = 128;
 
-/// Of the text that follows a record in its packet (audit_packet.h): of a call its arguments, of a
-/// switch its reason; of others there is none.
+/// Bound of the text behind a record in its packet (audit_packet.h): the arguments of a call, the
+/// reason of a switch. Other records have no text.
 inline constexpr std::uint32_t max_audit_text = 4'608;
 
 /// Bytes; records with their texts.
@@ -25,7 +25,7 @@ enum class AuditOrders : std::uint8_t {
   begin = 1,       ///< first, once: max_bytes, durability; fds: none, or the journal's socket
   source = 2,      ///< uid, gateway; fds: the reading end of that gateway's audit socket
   next_file = 3,   ///< answer to AuditTells::file_full; fds: an empty file, O_APPEND
-  own_source = 4,  ///< as `source`: what the supervisor itself tells, which nobody else can
+  own_source = 4,  ///< as `source`: a record that only the supervisor can send
   rules = 5,       ///< max_bytes and durability, from now on
 };
 
@@ -81,7 +81,7 @@ enum class AuditKind : std::uint8_t {
   flow = 16,      ///< of what an agent has read: reason: the label that a call brought, or the rule
 };
 
-/// Of a call: what is called.
+/// What a call calls.
 enum class AuditMethod : std::uint8_t { tools_call = 0, resources_read = 1, prompts_get = 2 };
 
 enum class AuditOutcome : std::uint8_t { none = 0, ok = 1, error = 2, denied = 3, cancelled = 4 };

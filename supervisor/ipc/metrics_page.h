@@ -7,10 +7,9 @@
 
 namespace cellblock {
 
-/// Numbers that one process counts and another reads, in memory that both have mapped: nothing is
-/// sent, so nothing waits, overflows or is parsed. What each number means is said by
-/// policy/metrics/families.h. Its size is sealed: whoever maps it cannot be made to touch what is
-/// no longer there.
+/// Numbers that one process counts and another reads in shared memory: nothing is sent, so nothing
+/// waits, overflows or is parsed. policy/metrics/families.h gives their meaning. The size is
+/// sealed, so a mapping cannot lose its pages.
 class MetricsPage {
  public:
   enum class Use : std::uint8_t { count, read };

@@ -8,8 +8,8 @@
 
 namespace cellblock {
 
-/// The configuration as the supervisor sealed it: nobody has changed it since. `sealed` stays the
-/// caller's.
+/// Reads the configuration that the supervisor sealed, and checks that it is sealed. `sealed` stays
+/// the caller's.
 Result<Config> read_sealed_config(int sealed);
 
 inline constexpr std::size_t max_declared_bytes = 16U << 20;

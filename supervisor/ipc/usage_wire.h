@@ -30,8 +30,8 @@ struct CellUsage {
 
 inline constexpr std::uint32_t usages_in_record = 8;
 
-/// Of the next cells in order. None while the launcher was asked too often: what was told before
-/// is to do.
+/// Of the next cells in order. Empty while the launcher was asked too often: the last page still
+/// holds.
 struct UsagePage {
   std::uint8_t count = 0;
   std::uint8_t more = 0;  ///< not 0: of cells behind these too

@@ -230,11 +230,11 @@ enum class SupervisorSends : std::uint8_t {
 enum class SessionVia : std::uint8_t {
   socket = 0,       ///< the host itself, on the daemon's socket
   http_socket = 1,  ///< cellblock-http, for a host on its Unix socket
-  http_token = 2,   ///< cellblock-http, for whoever has that token
+  http_token = 2,   ///< cellblock-http, for a caller with that token
   admin = 3,        ///< an administrator, on the administrators' socket of that user's gateway
 };
 
-/// Who connected, as the kernel says, or as a token is configured. pid is for display only.
+/// The peer's identity, from the kernel or from a token's declaration. pid is for display only.
 struct SessionGrant {
   SupervisorSends kind{};
   SessionVia via{};
@@ -268,7 +268,7 @@ enum class HttpAsks : std::uint8_t {
   open_for_token = 1,  ///< who: index in HttpListen::tokens
   open_for_peer = 2,   ///< who: HttpAnswer::peer
   peer_gone = 3,       ///< who: HttpAnswer::peer, whose connection is closed there
-  wrong_token = 4,     ///< who: how many requests had one that nobody has; address: whose
+  wrong_token = 4,     ///< who: the number of requests with an unknown token; address: their sender
 };
 
 struct HttpRequest {

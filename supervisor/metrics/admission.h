@@ -11,7 +11,8 @@ namespace cellblock::metrics {
 
 inline constexpr char path[] = "/metrics";
 
-/// The answer to whatever is not that, or comes from a web page; nothing: it may be answered.
+/// The refusal of any other request, and of one from a web page; no value: the request may be
+/// answered.
 std::optional<http::Reply> refusal_for(const http::Request& head, http::Transport transport);
 
 http::Reply text_reply(unsigned status, std::string text);

@@ -14,7 +14,7 @@ struct Snapshot {
 
 inline constexpr char content_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
-/// As Prometheus reads it. `servers`: their names, in the order of the configuration.
+/// The text format of Prometheus. `servers`: their names, in the order of the configuration.
 std::string exposition(const Snapshot& snapshot, const std::vector<std::string>& servers);
 
 }  // namespace cellblock::metrics

@@ -38,7 +38,7 @@ SysResult<void> EventLoop::turn() {
     const auto watch = watches_.find(id);
     if (watch != watches_.end()) watch->second->ready(event.events);
   }
-  if (count > 0 && on_idle_) idle_at_ = now_ + idle_time_;
+  if (count > 0 && on_idle_) was_busy();
   // After the descriptors: a deadline of zero lets everything that is readable come first.
   expire();
   run_deferred();
@@ -46,10 +46,16 @@ SysResult<void> EventLoop::turn() {
   return {};
 }
 
-void EventLoop::when_idle(Milliseconds time, std::function<void()> then) {
+void EventLoop::when_idle(Milliseconds time, Milliseconds at_latest, std::function<void()> then) {
   idle_time_ = time;
+  longest_busy_ = at_latest;
   on_idle_ = std::move(then);
-  idle_at_ = now_ + time;
+  was_busy();
+}
+
+void EventLoop::was_busy() {
+  if (!idle_at_) busy_since_ = now_;
+  idle_at_ = std::min(now_ + idle_time_, busy_since_ + longest_busy_);
 }
 
 void EventLoop::look_whether_idle() {

@@ -33,9 +33,9 @@ class EventLoop {
   SysResult<void> turn();
   void stop() { stopped_ = true; }
 
-  /// `then` runs once no descriptor has been ready for so long, and next after one has been again.
-  /// Timers do not count.
-  void when_idle(Milliseconds time, std::function<void()> then);
+  /// `then` runs once no descriptor has been ready for `time`, at the latest `at_latest` after the
+  /// first that has been; and next after one has been again. Timers do not count.
+  void when_idle(Milliseconds time, Milliseconds at_latest, std::function<void()> then);
 
   /// When this turn began.
   Time now() const { return now_; }
@@ -51,18 +51,21 @@ class EventLoop {
   void expire();
   void run_deferred();
   std::optional<Time> next_due() const;
+  void was_busy();
   void look_whether_idle();
 
   Fd epoll_;
   Time now_ = std::chrono::steady_clock::now();
   bool stopped_ = false;
-  // By number, not by pointer: an event of this turn may be about a descriptor that an earlier one
-  // of the same turn has closed.
+  // Keyed by number, not by pointer: an event of this turn may be about a descriptor that an
+  // earlier event of the same turn has closed.
   std::unordered_map<std::uint64_t, class Watch*> watches_;
   std::uint64_t next_watch_ = 1;
   std::multimap<Time, class Timer*> timers_;
   std::vector<std::function<void()>> deferred_;
   Milliseconds idle_time_{};
+  Milliseconds longest_busy_{};
+  Time busy_since_{};
   std::function<void()> on_idle_;
   std::optional<Time> idle_at_;  ///< no value: nothing has been ready since it was told
 };

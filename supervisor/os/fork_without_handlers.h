@@ -19,13 +19,12 @@ pid_t fork_without_handlers();
 /// here is never their end.
 bool close_all_but(std::span<const int> kept);
 
-/// Forks a child that holds `dead`, closes the caller's copies, and lets the child exit: so the
-/// last copies are dropped by an exiting process, in which close(2) does not wait for SO_LINGER,
-/// and which nobody waits for if it waits for something else. On success `dead` and `line` are
-/// empty and the caller reaps the child; on failure nothing was closed and `line` must be made anew
-/// if it is gone. `line` is a make_seqpacket_pair, made in advance because descriptors may have run
-/// out by now. Blocks for the moment in which the child closes what is not to be buried. One thread
-/// only.
+/// Forks a child that holds `dead`, closes the caller's copies, and lets the child exit. So an
+/// exiting process drops the last copies: there close(2) does not wait for SO_LINGER, and no
+/// process waits for the child if the close blocks on something else. On success `dead` and `line`
+/// are empty and the caller reaps the child. On failure nothing was closed, and the caller makes
+/// `line` anew if it is gone. `line` is a make_seqpacket_pair, made in advance because descriptors
+/// may have run out by now. Blocks while the child closes its other descriptors. Not thread-safe.
 SysResult<pid_t> close_in_child(std::vector<Fd>& dead, Pair& line);
 
 }  // namespace cellblock

@@ -14,7 +14,8 @@ SysResult<Fd> adopt(int number);
 /// Writing to a peer that has gone is an error, and no signal.
 void ignore_broken_pipes();
 
-/// Nobody may look into the process: what others' connections carry passes through it.
+/// Makes the process not dumpable, so that no other process can read its memory: the data of other
+/// users' connections passes through it.
 SysResult<void> forbid_looking_in();
 
 /// SIGTERM makes it readable, instead of ending the process.

@@ -18,9 +18,8 @@ inline constexpr bool has_data_limit = true;
 /// sanitizer nothing is changed.
 SysResult<void> limit_data(std::uint64_t bytes);
 
-/// From here on an allocation that fails ends the process with EXIT_FAILURE, after a line on stderr
-/// that has the program's name. Nothing is unwound: who is out of memory must not allocate.
-/// `program`: static storage.
+/// From here on a failed allocation ends the process with EXIT_FAILURE, after a line on stderr with
+/// the program's name. Nothing is unwound: unwinding may allocate. `program`: static storage.
 void end_when_out_of_memory(const char* program);
 
 }  // namespace cellblock

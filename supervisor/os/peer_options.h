@@ -2,13 +2,13 @@
 
 #include "supervisor/os/sys.h"
 
-/// Options of Unix sockets to which somebody sends whom nobody trusts (docs/decisions/0047).
+/// Options of Unix sockets whose peer is not trusted (docs/decisions/0047).
 namespace cellblock {
 
-/// SO_PASSRIGHTS, since Linux 6.16. Off: sendmsg(2) of the peer fails with EPERM when it has
-/// descriptors attached, urgent data included. What a listening socket has its connections have
-/// from connect(2) on. False: this kernel does not know the option, and whoever closes such a
-/// connection may have to wait for what its peer attached.
+/// SO_PASSRIGHTS, since Linux 6.16. Off: sendmsg(2) of the peer fails with EPERM when it attaches
+/// descriptors, urgent data included. Connections inherit it from their listening socket at
+/// connect(2). False: this kernel does not know the option, and closing such a connection may wait
+/// for the descriptors that its peer attached.
 SysResult<bool> refuse_descriptors(int socket);
 SysResult<bool> take_descriptors(int socket);
 

@@ -128,7 +128,7 @@ SysResult<void> write_control_file(int directory, const char* name, std::string_
 /// The whole text; EFBIG when it is longer than `limit` bytes.
 SysResult<std::string> read_control_file(int directory, const char* name, std::size_t limit);
 
-/// Of the file behind a descriptor, O_PATH as well.
+/// The stamp of the file behind a descriptor, which may be O_PATH.
 SysResult<FileStamp> stamp_of(const Fd& file);
 
 /// pidfd_open(2), whose declaration in glibc 2.36 lacks C linkage: of a process that was not waited

@@ -41,7 +41,7 @@ Outcome unclear(std::string_view why);
 /// not_applicable: a cell too tight to try in has held nothing yet.
 Outcome not_begun(std::string_view lacking);
 
-/// Of a system call: negative is refused, with errno as it stands.
+/// From the result of a system call: a negative one is a refusal with errno as it stands.
 Outcome from_call(long result);
 
 /// For calls that are made with arguments that can do no harm: the kernel asks for the right to

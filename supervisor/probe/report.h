@@ -21,7 +21,8 @@ bool nothing_held(const std::vector<Tried>& results);
 nlohmann::json to_json(const std::vector<Tried>& results,
                        const std::optional<ProbeDeclaration>& declaration);
 
-/// One line an attempt: id, class, result, errno, detail, verdict, and what declares it.
+/// One line for each attempt: id, class, result, errno, detail, verdict, and the declaration that
+/// allows it.
 std::string to_tsv(const std::vector<Tried>& results,
                    const std::optional<ProbeDeclaration>& declaration);
 

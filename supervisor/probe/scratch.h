@@ -9,7 +9,7 @@
 /// leave anything under a name that it can guess, and make the probe take that for a defence.
 namespace cellblock::probe {
 
-/// 32 hexadecimal digits that nobody can guess. Empty: the kernel gave none.
+/// 32 hexadecimal digits that cannot be guessed. Empty: the kernel gave none.
 std::string random_name();
 
 /// What it means that something an attempt needs could not be written, with this errno: held if the

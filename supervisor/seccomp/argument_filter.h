@@ -18,7 +18,7 @@ struct NumberedSyscall {
   const SyscallAnswer* call = nullptr;
 };
 
-/// What a refusal asks for, as far as somebody listens.
+/// The reporting of a refusal, as far as the filter has a listener.
 constexpr Reporting reporting_within(Reporting wanted, Reporting possible) {
   return possible == Reporting::quiet ? Reporting::quiet : wanted;
 }

@@ -24,15 +24,14 @@ struct FilterProgram {
   DeniedCallErrnos refusals;  ///< what the listener answers
 };
 
-/// Fails when a table names a call that nobody here knows, or does not fit into a program.
+/// Fails when a table names an unknown call, or does not fit into a program.
 Result<FilterProgram> compile_filter(const SyscallTable& table);
 Result<FilterProgram> compile_filter(InternalProfile profile);
 
 /// Fails as syscall_table (syscall_rules.h) does, too.
 Result<FilterProgram> compile_filter(const SyscallRules& rules, NetworkMode network);
 
-/// One program for each policy that differs: servers that may ask for the same share it. One
-/// thread.
+/// One program for each distinct policy: servers with the same policy share it. Not thread-safe.
 class FilterCache {
  public:
   Result<std::shared_ptr<const FilterProgram>> filter_for(const SyscallRules& rules,

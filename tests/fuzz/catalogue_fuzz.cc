@@ -38,10 +38,8 @@ void check_file(std::string_view bytes) {
 
 /// As if a gateway had written that: its first line has a digest that no mutation would find.
 std::string sealed(std::string_view body) {
-  const auto digest = cellblock::sha256(body);
-  CELLBLOCK_FUZZ_CHECK(digest.has_value());
   return "cellblock-catalogue-1 " + std::to_string(body.size()) + " " +
-         cellblock::audit::hex_of(*digest) + "\n" + std::string(body);
+         cellblock::audit::hex_of(cellblock::sha256(body)) + "\n" + std::string(body);
 }
 
 }  // namespace

@@ -112,13 +112,12 @@ TEST(AuditLine, RefusesARecordWithoutANumber) {
 
 TEST(AuditLine, AnOpeningSaysWhatItIsChainedToAndWhatWasTorn) {
   const auto whole = opening_fields({.reason = "created", .former = {}, .torn = {}}, "00ff", time);
-  EXPECT_EQ(whole.value(),
-            R"(,"boot":"00ff","time":"2023-11-14T22:13:20.042Z","kind":"log_opened",)"
-            R"("reason":"created","previous":")" +
-                std::string(64, '0') + R"(","format":2)");
+  EXPECT_EQ(whole, R"(,"boot":"00ff","time":"2023-11-14T22:13:20.042Z","kind":"log_opened",)"
+                   R"("reason":"created","previous":")" +
+                       std::string(64, '0') + R"(","format":2)");
   const auto torn = opening_fields({.reason = "continued", .former = {}, .torn = "{\"s"}, "", time);
-  EXPECT_THAT(torn.value(), ::testing::EndsWith(R"(,"torn_bytes":3,"torn_sha256":")" +
-                                                hex_of(sha256("{\"s").value()) + '"'));
+  EXPECT_THAT(torn, ::testing::EndsWith(R"(,"torn_bytes":3,"torn_sha256":")" +
+                                        hex_of(sha256("{\"s")) + '"'));
 }
 
 TEST(AuditLine, NamesTheMethodOfWhatIsNoTool) {

@@ -160,8 +160,8 @@ class LogFilesTest : public testing::Test {
 
 TEST_F(LogFilesTest, AreReadInTheOrderOfTheirLinesWhicheverNameTheyHave) {
   audit::ChainPoint at;
-  write(".1", audit::seal("", at).value());
-  write(".2", audit::seal("", at).value());
+  write(".1", audit::seal("", at));
+  write(".2", audit::seal("", at));
   write("", "");
   const auto files = log_files(path_);
   ASSERT_TRUE(files);

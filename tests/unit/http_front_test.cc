@@ -58,8 +58,8 @@ HttpListen listen_with_token() {
   listen.address = "127.0.0.1";
   listen.port = 8800;
   listen.max_sessions = 2;
-  listen.tokens = {{*sha256(std::string(32, 'a')), 1000, 1000, {}, "ci"},
-                   {*sha256(std::string(32, 'b')), 1001, 1001, {}, "other"}};
+  listen.tokens = {{sha256(std::string(32, 'a')), 1000, 1000, {}, "ci"},
+                   {sha256(std::string(32, 'b')), 1001, 1001, {}, "other"}};
   listen.origins = {"https://app.example.org"};
   listen.hosts = {"mcp.example.org"};
   return listen;
@@ -221,7 +221,7 @@ TEST_F(HttpFront, WhatAReloadGivesATokenHolds) {
   front_.reconfigure(listen_with_token(), {0});
   EXPECT_EQ(refusal_of(post("")), 403U);
   HttpListen more = listen_with_token();
-  more.tokens.push_back({*sha256(std::string(32, 'c')), 1002, 1002, {}, "new"});
+  more.tokens.push_back({sha256(std::string(32, 'c')), 1002, 1002, {}, "new"});
   front_.reconfigure(more, {});
   EXPECT_EQ(refusal_of(post("")), 0U);
   EXPECT_EQ(refusal_of(with(post(""), "authorization", "Bearer " + std::string(32, 'c'))), 0U);

@@ -99,7 +99,7 @@ class HttpProgram : public testing::Test {
     config.http->address = "127.0.0.1";
     config.http->port = 1;
     config.http->max_connections = 2;
-    config.http->tokens.push_back({*sha256(token), 1000, 1000, {}, "ci"});
+    config.http->tokens.push_back({sha256(token), 1000, 1000, {}, "ci"});
     config.servers.emplace_back().rules = {short_form({1000}, {}, {})};
     return config;
   }

@@ -22,7 +22,7 @@ std::string opening(const ChainPoint& at, const std::string& torn = "") {
   std::string fields = R"(,"kind":"log_opened","previous":")" + hex_of(at.hash) + '"';
   if (torn.empty()) return fields;
   return fields + R"(,"torn_bytes":)" + std::to_string(torn.size()) + R"(,"torn_sha256":")" +
-         hex_of(sha256(torn).value()) + '"';
+         hex_of(sha256(torn)) + '"';
 }
 
 class Log {
@@ -35,7 +35,7 @@ class Log {
     add(R"(,"uid":1000,"gateway":")" + gateway + R"(","n":)" + std::to_string(number) +
         R"(,"kind":"call")");
   }
-  void add(const std::string& fields) { files.back() += seal(fields, at).value(); }
+  void add(const std::string& fields) { files.back() += seal(fields, at); }
   void next_file() {
     close();
     files.emplace_back();
@@ -44,7 +44,7 @@ class Log {
   /// The writer is killed with so much of its next line in the file; another one goes on.
   void tear(std::size_t kept) {
     ChainPoint unseen = at;
-    const std::string torn = seal(R"(,"kind":"call")", unseen).value().substr(0, kept);
+    const std::string torn = seal(R"(,"kind":"call")", unseen).substr(0, kept);
     files.back() += torn;
     if (!torn.empty()) files.back() += "\n";
     if (!sealed_line(torn)) return add(opening(at, torn));

@@ -105,7 +105,7 @@ std::vector<Attempt> attempts_of(const std::string& topic) {
 
 std::string hex_of(std::string_view bytes) {
   std::string hex;
-  for (const std::uint8_t byte : sha256(bytes).value()) hex += fmt::format("{:02x}", byte);
+  for (const std::uint8_t byte : sha256(bytes)) hex += fmt::format("{:02x}", byte);
   return hex;
 }
 

@@ -40,9 +40,9 @@ struct ImportedAccess {
   std::vector<std::string> ranges;       ///< "[SERVER=]RANGE:PORT", checked by check_named_ranges
 };
 
-/// One of a host's configuration, under a name of cellblock's. What the file leaves to be filled in
-/// has the value of our environment where `access` names it; the file is perhaps a stranger's. An
-/// error as of added_server(), or what keeps it out of a cell.
+/// One server of a host's configuration, under a name of cellblock's. Values that the file leaves
+/// to be filled in come from our environment if `access` names them; the file may be from a
+/// stranger. An error as in added_server(), or the reason why the server cannot have a cell.
 Result<AddedServer> imported_server(const DeclaredServer& declared, const ImportedAccess& access);
 
 /// An error: the name is none, or is declared already.

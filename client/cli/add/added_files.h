@@ -28,7 +28,7 @@ class AddedFiles {
   AddedFiles(const AddedFiles&) = delete;
   AddedFiles& operator=(const AddedFiles&) = delete;
 
-  /// Of a configuration that is not there yet: one that declares nothing by itself.
+  /// Makes a configuration that declares nothing, if there is none yet.
   Result<void> make_main_file();
   Result<void> add_secret(const std::string& path, const std::string& value);
   Result<void> add_declaration(const std::string& server, const std::string& text);
@@ -47,7 +47,7 @@ class AddedFiles {
 
 // The text of a declaration that `cellblock add` made. Its administrator may have changed it.
 
-/// Another version of a program: its directory, and its own script in that.
+/// A program that moved to another version's directory: its directory and its own script there.
 struct MovedProgram {
   std::string from;
   std::string to;

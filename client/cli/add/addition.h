@@ -14,7 +14,8 @@ namespace cellblock::cli {
 enum class Consent : std::uint8_t {
   given,
   after_trial,   ///< who typed its line has named all that it may do
-  before_trial,  ///< a file of somebody's says what it may do: nothing starts before
+  before_trial,  ///< a user's file declares what it may do: the server is not started before the
+                 ///< answer
 };
 
 struct AddOptions {
@@ -24,8 +25,8 @@ struct AddOptions {
       false;  ///< a person is there who goes to a browser where a server asks for it
 };
 
-/// Installs a server, tries it, shows what it may do, asks, and declares it. Whatever fails is
-/// told, and leaves nothing. `added.declared.name` becomes the server's.
+/// Installs a server, tries it, shows what it may do, asks, and declares it. A failure is reported
+/// and leaves nothing behind. `added.declared.name` becomes the server's name.
 Exit add_server(const Context& context, const AddPlaces& places, AddedServer added,
                 const AddOptions& options, const Interruption& interruption);
 

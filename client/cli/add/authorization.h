@@ -23,9 +23,9 @@ struct Authorization {
   bool is_renewed = false;  ///< there is a refresh token
 };
 
-/// As a secret: an id that no other has, the tokens line by line so that they are recognised where
-/// they should not be, and the files. `files`: by their path below mcp-remote's directory. An
-/// error: there are no tokens in them, or more than 48 KiB.
+/// The text of the secret: an id that no other secret has, the tokens on lines of their own so that
+/// redaction recognises them, and the files. `files`: by their path below mcp-remote's directory.
+/// An error: they hold no tokens, or more than 48 KiB.
 Result<std::string> authorization_text(const NamedTexts& files, std::int64_t now,
                                        const std::string& random);
 

@@ -12,7 +12,7 @@
 /// loopback, or, where the browser is on another machine, as an address that the person pastes.
 namespace cellblock::cli {
 
-/// Where it comes back to: the redirect URI that was registered.
+/// Where the browser comes back to: the registered redirect URI.
 struct ReturnPlace {
   std::uint16_t port = 0;
   std::string path;  ///< "/oauth/callback"

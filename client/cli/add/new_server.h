@@ -77,7 +77,7 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
 /// A rule for the user who tries it: the table may allow other users, and not all tools.
 std::string rule_for_trial(const std::string& server);
 
-/// Starts a server as `table` declares it; in system mode for root, whatever users it allows.
+/// Starts a server as `table` declares it; in system mode for root, whichever users it allows.
 Result<Trial> try_declaration(const Work& work, const std::string& server,
                               const std::string& table);
 
@@ -88,7 +88,7 @@ Result<std::string> explained(const Work& work, const std::string& server,
 /// The lines of such a report that are about these. Pure.
 std::string chosen_lines(const std::string& report);
 
-/// One line: how many tools, and the first of them.
+/// One line: the number of tools, and the first of them.
 std::string tools_line(const std::vector<std::string>& tools);
 /// What its cell was refused while it was tried, and what would allow it; empty: nothing.
 std::string refused_lines(const Trial& trial);

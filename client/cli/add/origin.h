@@ -18,7 +18,8 @@ struct Origin {
   std::string directory;  ///< where that version is; empty without a package
   std::string previous;   ///< the directory of the version before; empty: none is kept
   bool runs_scripts = false;
-  /// Of the registry that its line names, those that are not public: entries of egress.allow.
+  /// Entries of egress.allow for the registry that the server's line names, if its addresses are
+  /// not public.
   std::vector<std::string> private_addresses;
 
   bool operator==(const Origin&) const = default;
@@ -32,7 +33,7 @@ std::string directory_of(const AddPlaces& places, const std::string& server);
 /// An error: it was not added by `cellblock add`.
 Result<Origin> origin_of(const AddPlaces& places, const std::string& server);
 Result<void> write_origin(const AddPlaces& places, const std::string& server, const Origin& origin);
-/// By name; of servers whose origin cannot be read too.
+/// Sorted by name; servers whose origin cannot be read are included.
 std::vector<std::string> added_servers(const AddPlaces& places);
 
 /// The added servers that such a line starts: the same package with the same arguments, in the

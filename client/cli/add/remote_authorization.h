@@ -13,8 +13,8 @@ namespace cellblock::cli {
 /// Whether its first start ended because no authorization was there.
 bool needs_authorization(const Trial& trial);
 
-/// Of a declaration that `cellblock add` made for a remote server, what its cell has. An error: it
-/// is not so any more.
+/// The cell of a remote server that `cellblock add` declared. An error: the declaration has been
+/// changed.
 Result<Proposal> declared_remote(const std::string& text, const std::string& server);
 
 /// Runs mcp-remote in the cell of `proposal`, whose secrets are there, tells where a person has to

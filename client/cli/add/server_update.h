@@ -7,7 +7,7 @@
 #include "client/cli/common/prompt.h"
 #include "policy/base/result.h"
 
-/// Another version of a server that was added, and its end.
+/// Updates and removes an added server.
 namespace cellblock::cli {
 
 /// What became of it, in words.
@@ -21,8 +21,8 @@ struct UpdateOptions {
   std::string bundle;   ///< the archive of the other version, of a server that was added from one
 };
 
-/// Installs the newest version, tries it, shows what is other, asks unless `agrees`, and lets the
-/// declaration lead to it. Whatever fails leaves the version that was there.
+/// Installs the newest version, tries it, shows the differences, asks unless `agrees`, and makes
+/// the declaration lead to it. A failure leaves the present version.
 Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
                                     const UpdateOptions& options, const Interruption& interruption);
 

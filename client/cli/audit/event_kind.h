@@ -43,7 +43,7 @@ std::int64_t event_time(const nlohmann::json& line);
 /// Allowed or refused, where it was decided.
 std::optional<bool> event_allowed(const nlohmann::json& line);
 
-/// Where a connection of a cell went: "api.example.com:443".
+/// The destination of a cell's connection: "api.example.com:443".
 struct EventTarget {
   std::string host;
   std::optional<std::uint16_t> port;

@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 18> audit_kinds{
     "refused",        "denied",         "cell_started", "cell_ended", "egress",     "pin",
     "approval",       "switched",       "finding",      "flow",       "log_opened", "log_closed"};
 
-/// Whose clock a time is shown by; the log has UTC.
+/// The time zone of shown times; the log has UTC.
 enum class ShownTime : std::uint8_t { utc, local };
 
 /// One line of the audit log for a person: when, who, what, about what, and how it went. Escaped;

@@ -13,8 +13,8 @@
 /// can.
 namespace cellblock::cli {
 
-/// Where the audit log is: daemon.audit_log of this configuration, as far as it can be read here,
-/// else the default of its daemon.
+/// The audit log's path: daemon.audit_log of this configuration if it can be read here, else the
+/// default of its daemon.
 std::string audit_log_path(const Configuration& configuration);
 
 struct LogFile {
@@ -23,7 +23,7 @@ struct LogFile {
   std::int64_t since = 0;   ///< when that line was written, in Unix time; 0: not known
 };
 
-/// Those that have lines, the oldest first. An error names what cannot be read, and what to do.
+/// The files that have lines, the oldest first. An error names what cannot be read, and what to do.
 Result<std::vector<LogFile>> log_files(const std::string& path);
 
 struct LineTaker {
@@ -31,8 +31,8 @@ struct LineTaker {
   std::function<void(std::string_view bytes)> rest;  ///< what comes after the last one, in pieces
 };
 
-/// From `offset` on. Where the last whole line ends. A line longer than any of the log's is cut
-/// into several.
+/// Reads from `offset` on. Returns where the last whole line ends. A line longer than any of the
+/// log's is cut into several.
 Result<std::uint64_t> read_lines(const std::string& path, std::uint64_t offset,
                                  const LineTaker& taker);
 

@@ -14,8 +14,8 @@
 namespace cellblock::cli {
 
 enum class PumpEnd : std::uint8_t {
-  host_closed,  ///< nobody reads our output, or the answers to what was asked did not come in time
-  answered,     ///< end of input, and then the session ended
+  host_closed,    ///< the reader of our output has closed, or answers did not come in time
+  answered,       ///< end of input, and then the session ended
   daemon_closed,  ///< the session ended while the host was still there
 };
 

@@ -11,7 +11,7 @@
 /// How a call that waits for an approval is named. Pure, but for the accounts of this host.
 namespace cellblock::cli {
 
-/// One call that waits, in the gateway of one user.
+/// A waiting call in one user's gateway.
 struct CallName {
   std::uint32_t uid = 0;
   std::uint64_t number = 0;
@@ -22,17 +22,17 @@ struct CallName {
 /// "UID.NUMBER", as it is listed and as its caller is told.
 std::string text_of(const CallName& name);
 
-/// Of "UID.NUMBER" or "USER.NUMBER". Nothing: it names no call so.
+/// From "UID.NUMBER" or "USER.NUMBER". No value: the text names no call.
 std::optional<CallName> call_name(std::string_view text);
 
-/// Of a number alone, which no server's or definition's name is.
+/// From a number alone, which no server's or definition's name is.
 std::optional<std::uint64_t> call_number(std::string_view text);
 
 /// The call that `number` alone means, of the waiting ones that have it. An error names them all
 /// where there are several, and says that none waits where there is none.
 client::Result<CallName> only_one(std::uint64_t number, const std::vector<CallName>& waiting);
 
-/// That no such call waits.
+/// The error that no such call waits.
 client::Error none_waits(std::string_view id);
 
 }  // namespace cellblock::cli

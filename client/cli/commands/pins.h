@@ -18,7 +18,7 @@ struct PinRequest {
   std::string digest;  ///< accept: what that of the one that is meant begins with
 };
 
-/// As the daemon tells them: {"servers": [{"definitions": [...]}]}.
+/// The daemon's answer: {"servers": [{"definitions": [...]}]}.
 client::Result<std::string> ask_for_pins(const Context& context, const PinRequest& request);
 
 /// An error: the server is not there.
@@ -26,7 +26,7 @@ client::Result<std::vector<Json>> servers_in(const Context& context, const std::
                                              const PinRequest& request);
 
 bool is_of_request(const Json& definition, const PinRequest& request);
-/// One of them has shown a definition of that name, or none is named.
+/// Whether a server has shown a definition of that name, or none is named.
 bool knows(const std::vector<Json>& servers, const PinRequest& request);
 std::vector<Json> withheld_of(const Json& server);
 

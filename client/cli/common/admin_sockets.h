@@ -20,7 +20,8 @@ struct AdminSocket {
 AdminSocket admin_socket_of(const std::string& socket, std::uint32_t uid);
 std::string switch_path(const std::string& socket, const char* name);
 
-/// Those that are there, by uid; none without the directory. Fails where it cannot be read.
+/// The present sockets, by uid; none without the directory. Fails where the directory cannot be
+/// read.
 client::Result<std::vector<AdminSocket>> list_admin_sockets(const std::string& socket);
 
 /// The same, with that user's gateway instead of the daemon.

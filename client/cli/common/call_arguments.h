@@ -8,7 +8,7 @@
 namespace cellblock::cli {
 
 /// One JSON object from `json` (an object, or empty) and `pairs` ("name=value"), which win. A value
-/// that reads as JSON is that (`n=3`, `deep=true`, `list=["a"]`), everything else is text.
+/// that is valid JSON is taken as such (`n=3`, `deep=true`, `list=["a"]`), any other as text.
 client::Result<std::string> call_arguments(const std::string& json,
                                            const std::vector<std::string>& pairs);
 

@@ -16,7 +16,7 @@ namespace cellblock::cli {
 
 enum class Output : std::uint8_t { human, json };
 
-/// Whose daemon was asked for: decides which configuration is read where none is named.
+/// The daemon that is meant: decides which configuration is read if none is named.
 enum class Mode : std::uint8_t { either, system, user };
 
 /// What every command is given: the global flags, resolved.
@@ -31,7 +31,7 @@ struct Context {
   std::span<char* const> arguments = {};
 };
 
-/// As `rpc_code`: what was asked for has no such name there.
+/// The `rpc_code` for a name that does not exist there.
 inline constexpr int unknown_name = mcp::invalid_params;
 
 /// A connection, as the command identifies itself.

@@ -35,7 +35,7 @@ class Interruption {
   std::thread waits_;
 };
 
-/// One line about what is done now; not with --json.
+/// One line about the current step; not with --json.
 void tell(const Context& context, const std::string& line);
 
 /// Whether the user can be asked: there is a terminal, and no --json.
@@ -48,8 +48,8 @@ bool agrees(const Interruption& interruption, const std::string& question);
 
 enum class Echo : std::uint8_t { on, off };
 
-/// One line that is typed, without its end; with echo off it is not shown. None: a stop, the end of
-/// the input, or more than 4095 bytes.
+/// One typed line, without its end; with echo off it is not shown. No value: a stop, the end of the
+/// input, or more than 4095 bytes.
 std::optional<std::string> answer_to(const Interruption& interruption, const std::string& question,
                                      Echo echo);
 

@@ -13,12 +13,12 @@ namespace cellblock::cli {
 
 enum class TrialOf : std::uint8_t { user, root };
 
-/// Where a cell is tried; removed at the end. Not below where servers are installed: a look at a
-/// machine makes no directories there.
+/// The directory of a trial cell; removed at the end. Not below the directory of installed servers:
+/// a look at a machine makes no directories there.
 class TrialDirectory {
  public:
-  /// For a user where TMPDIR says. For root in /run, else in /tmp, whatever the environment says:
-  /// sudo may keep the caller's, who must not choose which directory root changes.
+  /// For a user in TMPDIR. For root in /run, else in /tmp, whatever the environment says: sudo may
+  /// keep the caller's, who must not choose the directory that root changes.
   static Result<TrialDirectory> make(TrialOf whose);
   TrialDirectory(TrialDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   TrialDirectory& operator=(TrialDirectory&&) = delete;
@@ -39,7 +39,7 @@ class TrialDirectory {
 /// system's.
 DoctorFinding cell_finding(const Context& context);
 
-/// Of the system's cells, for who is no root.
+/// The finding about the system's cells for a user who is not root.
 DoctorFinding untried_cell();
 
 }  // namespace cellblock::cli

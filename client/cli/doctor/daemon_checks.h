@@ -28,8 +28,8 @@ struct DaemonFacts {
   Mode mode = Mode::user;
   std::string socket;
   std::string version;               ///< of this command
-  std::optional<std::string> fault;  ///< why the daemon serves nobody
-  std::string daemon_version;        ///< which it tells those whom it serves; else empty
+  std::optional<std::string> fault;  ///< why the daemon serves no client
+  std::string daemon_version;        ///< as its clients are told; else empty
   /// None: it is the system's, and only root can check it.
   std::optional<ConfigurationFacts> configuration;
   ProgramPlaces programs;

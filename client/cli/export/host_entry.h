@@ -13,7 +13,7 @@ struct ConnectCommand {
   std::vector<std::string> servers;  ///< a connection each
 };
 
-/// As it stands in that host's file; ends with a newline.
+/// The text of that host's file; ends with a newline.
 std::string host_configuration(Host host, const ConnectCommand& command);
 
 }  // namespace cellblock::cli

@@ -26,10 +26,10 @@ struct OwnServer {
   std::map<std::string, std::optional<std::string>> variables;
 };
 
-/// Of one configuration; what cannot be read of it is left out.
+/// The servers of one configuration; what cannot be read is left out.
 std::vector<OwnServer> declared_in(const AddPlaces& places);
 
-/// Of those that the command was asked about, the user's own first.
+/// The servers of the configurations that the command was asked about, the user's own first.
 std::vector<OwnServer> own_servers(const Context& context);
 
 /// What becomes of one entry of a host's file.
@@ -39,13 +39,13 @@ struct EntryFate {
   std::string why_it_stays;
 };
 
-/// Of all entries that do not start cellblock yet. `here`: the directory for relative paths of
-/// those that belong to no project and name none.
+/// For all entries that do not start cellblock yet. `here`: the directory for relative paths of
+/// entries that belong to no project and name none.
 std::vector<EntryFate> fates_of(const std::vector<HostEntry>& entries,
                                 const std::vector<OwnServer>& servers, const std::string& here,
                                 const MachineView& machine);
 
-/// Where an entry stands, for people: "projects./home/a.mcpServers.files".
+/// The place of an entry, for people: "projects./home/a.mcpServers.files".
 std::string path_text(const std::vector<std::string>& path);
 
 }  // namespace cellblock::cli

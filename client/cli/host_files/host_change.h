@@ -8,7 +8,7 @@
 /// Hosts' own configurations, changed so that they start cellblock in the place of servers.
 namespace cellblock::cli {
 
-/// Where an agent host keeps the servers that it starts.
+/// The file in which an agent host keeps its servers.
 struct HostPlace {
   std::string host;  ///< "Claude Code"
   std::string path;

@@ -8,7 +8,7 @@
 
 #include "policy/base/result.h"
 
-/// Where servers stand in the text of a host's configuration. Pure.
+/// Finds the servers in the text of a host's configuration. Pure.
 namespace cellblock::cli {
 
 /// A server in the text of a host's configuration.
@@ -21,8 +21,8 @@ struct HostEntry {
   const std::string& name() const { return path.back(); }
 };
 
-/// Of all forms that `import` reads: `mcpServers`, `servers`, `context_servers`, `mcp_servers`. An
-/// error: the text is neither JSON with comments nor TOML.
+/// Reads all forms that `import` reads: `mcpServers`, `servers`, `context_servers`, `mcp_servers`.
+/// An error: the text is neither JSON with comments nor TOML.
 Result<std::vector<HostEntry>> host_entries(std::string_view text);
 
 /// Program and arguments; empty: it has none.

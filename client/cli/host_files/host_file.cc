@@ -149,8 +149,8 @@ std::string whole_path(const std::string& file) {
   return (fs::weakly_canonical(absolute.parent_path(), ignored) / absolute.filename()).string();
 }
 
-Result<std::string> backup_name(const std::string& file) {
-  return hex_text(CELLBLOCK_TRY(sha256(whole_path(file)))) + ".json";
+std::string backup_name(const std::string& file) {
+  return hex_text(sha256(whole_path(file))) + ".json";
 }
 
 enum class Making : std::uint8_t { missing, nothing };
@@ -182,7 +182,7 @@ struct BackupPlace {
 
 Result<BackupPlace> open_place(const std::string& file, Making making) {
   const auto home = CELLBLOCK_TRY(backup_home());
-  const auto name = CELLBLOCK_TRY(backup_name(file));
+  const std::string name = backup_name(file);
   if (making == Making::missing) CELLBLOCK_CHECK(make_place(home, directory_mode));
   const client::OwnedFd state(::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!state.valid()) return file_failed(home, errno);
@@ -199,7 +199,7 @@ Result<BackupPlace> open_place(const std::string& file, Making making) {
 
 Result<std::string> backup_of(const std::string& file) {
   const auto home = CELLBLOCK_TRY(backup_home());
-  const auto name = CELLBLOCK_TRY(backup_name(file));
+  const std::string name = backup_name(file);
   return fmt::format("{}/{}/{}/{}", home, own_part, hosts_part, name);
 }
 

@@ -22,7 +22,7 @@ Result<std::string> connected_text(std::string_view text,
 /// `text` with those entries as `before` has them that are cellblock's here and are not there.
 Result<std::string> restored_text(std::string_view text, std::string_view before);
 
-/// Those entries, as `before` has them.
+/// Restores those entries as `before` has them.
 Result<std::vector<HostEntry>> restored_entries(std::string_view text, std::string_view before);
 
 }  // namespace cellblock::cli

@@ -26,8 +26,8 @@ Expected expected_after(std::string_view before_cursor);
 /// The word that is being typed.
 std::string_view last_word(std::string_view before_cursor);
 
-/// Those that begin with it. What a terminal would show otherwise than it is, and what would have
-/// to be quoted, is left out.
+/// The names that begin with the word. Names that a terminal would not show as they are, or that
+/// would need quotes, are left out.
 std::vector<std::string> candidates(const std::vector<std::string>& names, std::string_view word);
 
 /// How far all of them agree.

@@ -14,7 +14,7 @@ namespace cellblock::cli {
 /// and what it is for; what is inside of it below. Escaped; at most eight levels.
 std::string schema_text(const nlohmann::ordered_json& schema, std::size_t indent);
 
-/// Its type in a few words: "string", "list of integer", "one of \"a\", \"b\"".
+/// The type in a few words: "string", "list of integer", "one of \"a\", \"b\"".
 std::string type_text(const nlohmann::ordered_json& schema);
 
 /// A line an element: what it is called by, and the first line about it. `room`: columns, or 0.

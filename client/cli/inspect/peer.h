@@ -43,7 +43,7 @@ class Peer {
   /// The whole answer to the hello: who the server is.
   const std::string& introduction() const { return introduction_; }
 
-  /// With the questions that come up answered, where somebody can answer them.
+  /// Questions of the server are answered where a person can answer them.
   client::Result<std::string> ask(const std::string& method, nlohmann::ordered_json params);
 
   /// Nothing done about what comes back.

@@ -19,8 +19,8 @@ Result<std::string> unpacking_python() {
       "python3): install it, then try again");
 }
 
-Result<std::string> digest_text(const std::string& bytes) {
-  return "sha256:" + hex_text(CELLBLOCK_TRY(sha256(bytes))) + "\n";
+std::string digest_text(const std::string& bytes) {
+  return "sha256:" + hex_text(sha256(bytes)) + "\n";
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<PackageInstaller> bundle_installer(const std::string& archive, const Scra
                           .script = bundle_installer_script,
                           .profile = "python",
                           .lock = "cellblock-bundle.lock",
-                          .lock_text = CELLBLOCK_TRY(digest_text(bytes)),
+                          .lock_text = digest_text(bytes),
                           .read = {directory + ":/bundle"}};
 }
 

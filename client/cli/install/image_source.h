@@ -7,11 +7,11 @@
 
 namespace cellblock::cli {
 
-/// Where an image is fetched from.
+/// The source of an image.
 struct ImageSource {
   std::string reference;  ///< as skopeo takes it: "docker://HOST/NAME:TAG", "oci:/DIR:TAG"
   std::string registry;   ///< its host; empty: files of this machine
-  /// Where else the registry redirects downloads to: entries of egress.allow.
+  /// Entries of egress.allow for other hosts that the registry redirects downloads to.
   std::vector<std::string> egress;
   std::string path;  ///< of a local one: the directory or file; empty: of a registry
 };

@@ -23,9 +23,9 @@ struct NpmSettings {
   std::vector<std::string> read;
 };
 
-/// As npm's configuration says for `package` ("@scope/name"): a scope may have a registry of its
-/// own, and a registry a token in the user's `.npmrc`. An error: there is no npm, or a token that
-/// cannot be used.
+/// From npm's configuration for `package` ("@scope/name"): a scope may have a registry of its own,
+/// and a registry a token in the user's `.npmrc`. An error: there is no npm, or a token that cannot
+/// be used.
 Result<NpmSettings> npm_settings(const std::string& package);
 
 /// An error: an address of the registry or the proxy that no cell can be let to.

@@ -18,12 +18,12 @@ struct PackageInstaller {
   std::string lock;                 ///< the file that says what was installed, with hashes
   std::string lock_text;            ///< of that file, where it is ours to write; else empty
   std::vector<std::string> egress;  ///< entries of egress.allow
-  /// Of these the ones for addresses of a registry that are not public, where a server's line names
+  /// Of these, the entries for registry addresses that are not public, where a server's line names
   /// the registry.
   std::vector<std::string> private_addresses;
   /// What a cell does not see of the host by itself, and the installer needs.
   std::vector<std::string> read;
-  /// Of these what the installed server needs as well.
+  /// Of these, what the installed server needs as well.
   std::vector<std::string> runtime_paths;
   std::vector<std::pair<std::string, std::string>> variables;
   /// Name and text of files in /run/secrets, which the cell that has a network sees and no other.

@@ -16,7 +16,7 @@ struct PipSettings {
   std::string proxy;   ///< or empty
 };
 
-/// As pip's configuration says, its environment too. An error: there is no pip for the Python that
+/// From pip's configuration and its environment. An error: there is no pip for the Python that
 /// cells see.
 Result<PipSettings> pip_settings();
 

@@ -9,7 +9,7 @@
 
 namespace cellblock::cli {
 
-/// Where `cellblock add` puts what it makes: for root the system's places, or beside a
+/// Where `cellblock add` puts its files: for root the system's places, or those beside a
 /// configuration that CELLBLOCK_CONFIG names; else the user's own.
 struct AddPlaces {
   Mode mode = Mode::user;
@@ -22,7 +22,7 @@ struct AddPlaces {
 /// `mode`: the user's or the system's. For looking only: nothing says that we may write there.
 AddPlaces places_of(const Context& context, Mode mode);
 
-/// Of the mode that was asked for, or root's the system. An error: an ordinary user who means the
+/// For the requested mode; root's default is the system. An error: an ordinary user asks for the
 /// system's daemon.
 Result<AddPlaces> add_places(const Context& context);
 
@@ -30,9 +30,9 @@ Result<AddPlaces> add_places(const Context& context);
 /// there is no such group.
 Result<std::optional<unsigned>> daemon_group(const AddPlaces& places);
 
-/// The tables of a private daemon's configuration that are not about servers: as the configuration
-/// in `places.main_file` says, with the sockets and files of its own in `directory`. It has other
-/// ids than the daemon that runs: none of its cells is anybody to the others.
+/// The tables of a private daemon's configuration other than [server]: those of `places.main_file`,
+/// with sockets and files of its own in `directory`. Its ids differ from the running daemon's, so
+/// the cells of one are strangers to the other's.
 Result<std::string> private_daemon_toml(const AddPlaces& places, const std::string& directory);
 
 }  // namespace cellblock::cli

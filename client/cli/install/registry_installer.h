@@ -7,8 +7,9 @@
 
 namespace cellblock::cli {
 
-/// As the configuration of this machine's npm or pip says, or for an image its reference. `meant`:
-/// of a registry that is a part of the name. An error: there is none, or a cell cannot be shown it.
+/// From the configuration of this machine's npm or pip, or for an image from its reference.
+/// `meant`: for a registry that is a part of the name. An error: there is none, or a cell cannot be
+/// shown it.
 Result<PackageInstaller> installer_for(const PackageName& package, const PrivateAddresses& meant);
 
 }  // namespace cellblock::cli

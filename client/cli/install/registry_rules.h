@@ -13,9 +13,9 @@ namespace cellblock::cli {
 /// is meant. An error: an address that cannot be read, has a password, or cannot be allowed.
 Result<void> add_registry_rules(const std::string& url, std::vector<std::string>& rules);
 
-/// Whose word it is that a registry may be at an address that is not public.
+/// Whether a registry may have an address that is not public, and by whose decision.
 struct PrivateAddresses {
-  bool any = false;   ///< whoever typed the registry's name has meant what it leads to
+  bool any = false;   ///< the user typed the registry's name, and so means its addresses
   NamedRanges named;  ///< what else is meant
 };
 
@@ -24,7 +24,7 @@ struct PrivateAddresses {
 Result<void> add_named_registry_rules(const std::string& url, const PrivateAddresses& meant,
                                       std::vector<std::string>& rules);
 
-/// Those of `rules` that name addresses which are not public.
+/// The rules among `rules` that name addresses which are not public.
 std::vector<std::string> private_rules(const std::vector<std::string>& rules);
 
 }  // namespace cellblock::cli

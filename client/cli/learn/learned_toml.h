@@ -16,13 +16,13 @@ struct Learned {
   std::vector<RefusedOperation> operations;
   std::uint64_t left_out = 0;  ///< things that did not fit into the lists
   std::string network;         ///< as declared: "none", "egress"
-  /// Of the loopback, that `egress.allow` does not name yet.
+  /// Ports of the loopback that `egress.allow` does not name yet.
   std::vector<MissedPort> loopback_ports;
 };
 
-/// A TOML fragment for an administrator: additions to that server, a comment with each about what
-/// asked for it and how often. What is not advised stands there as a comment. Always valid TOML, on
-/// whatever the server tried or said. Pure.
+/// A TOML fragment for an administrator: additions to that server, each with a comment on what
+/// asked for it and how often. What is not advised is a comment. Valid TOML for anything that the
+/// server tried or said. Pure.
 std::string learned_toml(const Learned& learned);
 
 /// Whether it has a line that is no comment.

@@ -52,13 +52,13 @@ struct RefusedOperation {
   std::string allow;  ///< the daemon's own words about what would allow it
 };
 
-/// A port of the loopback that somebody said could not be connected to, and how often.
+/// A port of the loopback to which a connection failed, and how often.
 struct MissedPort {
   std::uint16_t port = 0;
   std::uint64_t count = 0;
 };
 
-/// Who wrote a line. A session often repeats what its server said.
+/// The writer of a line. A session often repeats what its server said.
 enum class Speaker : std::uint8_t { server, session };
 
 /// What came to light about a server while it was watched. It chooses what it says and tries, so
@@ -72,7 +72,7 @@ class Observed {
   void said(Speaker speaker, std::string_view line);
   void refused(const std::string& what, const std::string& allow, std::uint64_t count);
 
-  /// So many lines came and went unseen.
+  /// That many lines were lost.
   void lost(std::uint64_t lines) { left_out_ += lines; }
 
   std::vector<MissedPath> paths() const;

@@ -5,8 +5,8 @@
 
 namespace cellblock::cli {
 
-/// As execve(2) and posix_spawn(3) take them: with a null pointer at the end, valid as long as
-/// `words` is and does not change.
+/// For execve(2) and posix_spawn(3): ends with a null pointer, valid as long as `words` exists
+/// unchanged.
 inline std::vector<char*> argument_pointers(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

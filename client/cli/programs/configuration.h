@@ -21,7 +21,7 @@ struct Configuration {
 /// no system's; for root always the system's.
 Configuration configuration_of(const Context& context);
 
-/// Where a user's own cellblock keeps what it installs: $XDG_DATA_HOME/cellblock.
+/// Where a user's own cellblock installs servers: $XDG_DATA_HOME/cellblock.
 std::string user_data_directory();
 
 }  // namespace cellblock::cli

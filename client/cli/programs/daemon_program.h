@@ -8,7 +8,8 @@
 /// cellblockd itself, which reads configurations: what checks is what runs.
 namespace cellblock::cli {
 
-/// Its path, and which configuration it is to read: `path`, or the one that the daemon reads.
+/// The daemon's path, and the configuration that it is to read: `path`, or the one that the daemon
+/// reads.
 std::vector<std::string> daemon_words(const Context& context, const std::string& path);
 
 /// Ends with an error on stderr where there is none.

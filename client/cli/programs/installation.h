@@ -12,11 +12,11 @@ struct Installation {
   std::string recipes;  ///< a directory
 };
 
-/// Of a build tree, or a copy of one: all programs are in one directory.
+/// For a build tree or a copy of one: all programs are in one directory.
 Installation build_tree_of(const std::string& program);
 
-/// Of what was installed: in the directories that were configured, below whatever prefix it was
-/// installed to. `program`: the whole path of `cellblock` or `cellblock-tools` in it.
+/// For an installation: in the configured directories, below its prefix. `program`: the whole path
+/// of `cellblock` or `cellblock-tools` in it.
 Installation installation_of(const std::string& program);
 
 /// The one that this program is part of. Nothing is looked for anywhere else.

@@ -7,7 +7,7 @@
 
 namespace cellblock::cli {
 
-/// Where administrators are told of the whole installation.
+/// The socket on which administrators get the status of the whole installation.
 std::string installation_socket(const Context& context);
 
 /// The daemon's status of its whole installation, raw JSON: every declared server. For

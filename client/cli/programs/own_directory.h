@@ -6,7 +6,7 @@
 
 namespace cellblock::cli {
 
-/// Of the user who runs this, as cellblockd finds its own; empty: there is none.
+/// For the calling user, as cellblockd finds its own; empty: there is none.
 std::string own_directory(const UserDirectory& which);
 
 }  // namespace cellblock::cli

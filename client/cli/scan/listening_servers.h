@@ -27,8 +27,8 @@ std::vector<Listener> listeners_here();
 /// Whether an answer to the request is one of an MCP server's. Pure.
 bool is_mcp_answer(std::string_view http_answer);
 
-/// Those that answer `initialize` on /mcp: one request each, over loopback, for a second. At most
-/// 128 are asked.
+/// The servers that answer `initialize` on /mcp: one request each, over loopback, for a second. At
+/// most 128 are asked.
 std::vector<ScanFinding> listening_servers(const std::vector<Listener>& listeners,
                                            std::string (*user_of)(unsigned uid));
 

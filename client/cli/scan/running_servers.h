@@ -7,7 +7,7 @@
 
 namespace cellblock::cli {
 
-/// As proc(5) tells of it.
+/// A process as in proc(5).
 struct SeenProcess {
   int pid = 0;
   int parent = 0;
@@ -20,13 +20,12 @@ struct SeenProcess {
 /// …/node_modules/X/…", "uvx X", "python -m X", "docker run X". Empty: none. Pure.
 std::string package_shown(const std::vector<std::string>& command);
 
-/// Those that are MCP servers by their package's name, and are not below one of cellblock's own
-/// processes. Of a package runner and what it started only the last counts. `user_of` names a uid.
-/// Pure.
+/// The processes that are MCP servers by their package's name and not below a process of cellblock.
+/// Of a package runner and its children only the last one counts. `user_of` names a uid. Pure.
 std::vector<ScanFinding> running_servers(const std::vector<SeenProcess>& processes,
                                          std::string (*user_of)(unsigned uid));
 
-/// Of this machine; at most 32,768.
+/// The processes of this machine; at most 32,768.
 std::vector<SeenProcess> seen_processes();
 
 }  // namespace cellblock::cli

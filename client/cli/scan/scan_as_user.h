@@ -20,8 +20,8 @@ using ScanOfUser = std::function<std::vector<ScanFinding>()>;
 Result<std::vector<ScanFinding>> found_as(const ScannedUser& user, const ScanOfUser& scan,
                                           std::chrono::milliseconds patience);
 
-/// As configured_servers(), by a child that is that user: what users wrote is not parsed with
-/// root's rights, and what they may not read is not read. An error: as of found_as().
+/// As configured_servers(), in a child that runs as that user: root's rights parse no user's files,
+/// and files that the user may not read are not read. An error: as of found_as().
 Result<std::vector<ScanFinding>> configured_as(const ScannedUser& user, const std::string& here,
                                                std::chrono::milliseconds patience = scan_patience);
 

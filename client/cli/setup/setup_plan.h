@@ -34,7 +34,7 @@ struct HostServers {
   std::string host;
   std::string file;
   std::vector<std::string> names;  ///< that cellblock lacks; untrusted
-  /// Those of whose name cellblock has one, which differs from the host's line.
+  /// Servers that cellblock has under the same name with another line than the host's.
   std::vector<std::string> present = {};
 };
 
@@ -50,7 +50,7 @@ std::string present_line(const HostServers& servers);
 
 /// The words behind `cellblock` that add those of one file.
 std::vector<std::string> import_words(const std::string& file, bool agrees);
-/// Those that change the files of all hosts.
+/// Options that change the files of all hosts.
 std::vector<std::string> connect_words(bool agrees);
 
 }  // namespace cellblock::cli

@@ -11,8 +11,8 @@ namespace cellblock::cli {
 /// refused, its cells. Lines are not cut here; everything in them is escaped.
 std::string server_details(const nlohmann::ordered_json& server, Style style);
 
-/// One line about what the cells of a server were refused; empty if nothing was. `of`: " --for
-/// USER" where it is another user's.
+/// One line about what a server's cells were refused; empty if nothing was. `of`: " --for USER" for
+/// another user's server.
 std::string denied_summary(const nlohmann::ordered_json& server, Style style,
                            const std::string& of);
 

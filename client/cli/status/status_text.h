@@ -26,7 +26,7 @@ enum class StatusView : std::uint8_t { summary, one_server };
 struct StatusPage {
   Style style = Style::none();
   StatusView view = StatusView::summary;
-  std::string whose = {};    ///< the user whose it is; empty: of whoever asks
+  std::string whose = {};    ///< the server's user; empty: the asking user
   std::string waiting = {};  ///< lines about calls that wait for an approval
   std::size_t width = 0;     ///< of the terminal; 0: no bound
 };

@@ -89,8 +89,8 @@ struct Command {
   std::string_view name;
   Group group = Group::use;
   std::string_view what;  ///< one line
-  /// Of an older word: what is written now. It works, the manual page tells what it stands for, and
-  /// neither `--help` nor completion names it.
+  /// For an older word: the command that replaces it. The older word works, the manual page
+  /// explains it, and neither `--help` nor completion names it.
   std::string_view newer = {};
   std::string note = {};  ///< lines below the options in `--help`, before the example
   std::string_view example = {};
@@ -120,7 +120,7 @@ inline bool is_named_below(const Command& above, const Command& command) {
   return is_listed(command) || !is_listed(above);
 }
 
-/// That command as an older word for `newer`.
+/// Declares the command under an older word for `newer`.
 Command older(Command command, std::string_view name, std::string_view newer);
 
 /// "-n,--lines": {"-n", "--lines"}.

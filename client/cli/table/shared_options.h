@@ -9,7 +9,7 @@
 /// Options that several commands have, each declared once.
 namespace cellblock::cli {
 
-// Of the program: they hold with every command.
+// Options of the program, which every command takes.
 extern const Option socket_option;
 extern const Option user_option;
 extern const Option system_option;
@@ -29,7 +29,7 @@ extern const Option follow_option;
 /// The daemon, or with --for the socket of that user's gateway.
 Context context_of(const Words& words);
 
-/// Of a command with NAME, --workspace, --as or --timeout.
+/// From a command with NAME, --workspace, --as or --timeout.
 ServerRequest server_request(const Words& words);
 
 /// What is wrong with a --label; empty: nothing. As the gateway takes them.

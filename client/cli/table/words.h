@@ -27,7 +27,7 @@ class Words {
   std::string text(const Option& option) const;
   std::vector<std::string> all(const Option& option) const;
   unsigned number(const Option& option) const;
-  /// Of an option whose units are seconds.
+  /// The value of an option in seconds.
   std::chrono::milliseconds time(const Option& option) const;
 
  private:

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 /// JSON text; bytes that are no UTF-8 are replaced. `indent`: -1 for one line.
 std::string dumped(const Json& json, int indent = -1);
 
-/// As it was sent: not for a terminal.
+/// The text as it was sent: not for a terminal.
 std::string raw_text(const Json& object, const char* name);
 std::string text_of(const Json& object, const char* name);
 std::int64_t number_of(const Json& object, const char* name);

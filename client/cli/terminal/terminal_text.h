@@ -25,7 +25,7 @@ std::string cut_to(std::string_view safe, std::size_t columns);
 /// blanks. A word that is longer stays whole. 0: as it is.
 std::string wrapped(std::string_view safe, std::size_t columns, std::size_t indent);
 
-/// Of the terminal that stdout is; 0 if it is none, or does not say.
+/// The width of the terminal on stdout; 0 if stdout is no terminal, or its width is not known.
 std::size_t terminal_width();
 /// The same of stderr.
 std::size_t error_width();

@@ -15,7 +15,7 @@ enum class Align : std::uint8_t { left, right };
 struct TableColumn {
   std::string title;
   Align align = Align::left;
-  /// Where there is no room, columns of the highest number are left out first; 0: never.
+  /// Where there is no room, columns with the highest number are left out first; 0: never.
   unsigned gives_way = 0;
 };
 

@@ -25,7 +25,7 @@ enum class ImportFormat : std::uint8_t {
 std::vector<std::string> import_format_names();
 std::optional<ImportFormat> import_format_named(std::string_view name);
 
-/// By the members that only one of them has. An error: none of them, or several.
+/// Decides by the members that only one format has. An error: none of them, or several.
 Result<ImportFormat> recognised_format(const nlohmann::ordered_json& document);
 
 }  // namespace cellblock::cli

@@ -34,7 +34,7 @@ struct InspectCommand {
   nlohmann::ordered_json params = nlohmann::ordered_json::object();
 };
 
-/// Where commands come from.
+/// The source of commands.
 enum class CommandSource : std::uint8_t { arguments, prompt };
 
 /// invalid_argument with the command's usage, where it is none.

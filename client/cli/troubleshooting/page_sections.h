@@ -16,7 +16,7 @@ struct PageSection {
 /// Each `###` of a Markdown page, in its order. Links are their words alone.
 std::vector<PageSection> page_sections(std::string_view markdown);
 
-/// Its first sentence.
+/// The first sentence of the section.
 std::string first_sentence(const PageSection& section);
 
 }  // namespace cellblock::cli

@@ -6,8 +6,8 @@
 
 #include "client/cli/ui/http_message.h"
 
-/// Whether a request can come from the page itself. Looked at before anything else, so that another
-/// page of the same browser learns nothing, whatever name leads it here (DNS rebinding).
+/// Whether a request can come from the page itself. Checked before anything else, so that another
+/// page of the same browser learns nothing, whichever name leads it here (DNS rebinding).
 namespace cellblock::cli::ui {
 
 /// What the browser calls this server.

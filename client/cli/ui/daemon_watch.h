@@ -17,8 +17,8 @@
 #include "client/cli/common/context.h"
 #include "client/cli/terminal/json_text.h"
 
-/// What the daemon tells this user, asked again and again while somebody looks: what runs, and
-/// which calls wait. The connections stay, since each new one is a record in the audit log.
+/// Asks the daemon for this user's state while a page is open: running servers and waiting calls.
+/// The connections are kept, since each new one is a record in the audit log.
 namespace cellblock::cli::ui {
 
 class DaemonWatch {
@@ -33,9 +33,9 @@ class DaemonWatch {
   DaemonWatch(const DaemonWatch&) = delete;
   DaemonWatch& operator=(const DaemonWatch&) = delete;
 
-  /// From any thread: waits for news behind that number; nullopt: there are none yet.
+  /// From any thread: waits for news with a greater number; nullopt: there are none yet.
   std::optional<News> newer_than(std::uint64_t number, std::chrono::milliseconds patience);
-  /// From any thread: something was changed, so it is asked at once.
+  /// From any thread: the state was changed, so the daemon is asked at once.
   void ask_now();
 
  private:
@@ -52,7 +52,7 @@ class DaemonWatch {
 
   const Context context_;
 
-  // Of the watching thread alone.
+  // Used by the watching thread alone.
   std::optional<client::Client> own_;
   std::map<std::uint32_t, client::Client> users_;
   std::set<std::uint32_t> closed_;  ///< those whose gateways take no administrator from here

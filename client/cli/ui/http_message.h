@@ -38,7 +38,7 @@ struct HttpReply {
   std::string cookie = {};  ///< the value of Set-Cookie; empty: none
 };
 
-/// One request out of bytes as they come. Bounds: 8 KiB of head, 16 KiB of body.
+/// Parses one request from bytes as they arrive. Bounds: 8 KiB of head, 16 KiB of body.
 class RequestReader {
  public:
   enum class State : std::uint8_t { unfinished, complete, broken };
@@ -61,8 +61,8 @@ class RequestReader {
 /// "a=b&c=d", percent-encoded. nullopt: it is not.
 std::optional<Fields> read_query(std::string_view text);
 
-/// With the headers that hold for everything that is sent: what the page may load, and that nobody
-/// keeps or embeds it.
+/// Adds the headers that every reply has: what the page may load, and that it must not be stored or
+/// embedded.
 std::string bytes_of(const HttpReply& reply);
 /// The head of an answer that ends with its connection.
 std::string stream_head(std::string_view type);

@@ -24,7 +24,7 @@ enum class LoginAnswer : std::uint8_t {
   taken,
   wrong,
   used,      ///< that token was exchanged already
-  expired,   ///< nobody came within ten minutes
+  expired,   ///< no browser came within ten minutes
   too_many,  ///< wrong ones within a minute
 };
 

@@ -16,7 +16,7 @@
 /// Serves the page to the browser of one user, until the command ends.
 namespace cellblock::cli::ui {
 
-/// Where it listens.
+/// The listening socket and its address.
 struct Listener {
   client::OwnedFd socket;
   PageAddress address;

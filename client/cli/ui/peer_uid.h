@@ -18,7 +18,8 @@ struct LoopbackPair {
 /// The owner of the peer's socket, out of /proc/net/tcp. nullopt: it is not there. Pure.
 std::optional<uid_t> owner_in(std::string_view table, const LoopbackPair& pair);
 
-/// Of a connected socket, TCP over the loopback or Unix. nullopt: nobody knows, so it is nobody.
+/// The uid of a connected socket's peer, TCP over the loopback or Unix. nullopt: not known, so the
+/// peer is refused.
 std::optional<uid_t> peer_uid(int socket);
 
 }  // namespace cellblock::cli::ui

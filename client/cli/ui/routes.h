@@ -24,7 +24,7 @@ struct EventsRoute {};
 struct CommandRoute {
   enum class Kind : std::uint8_t {
     reads,
-    follows,  ///< its lines go on as they come, until nobody reads them
+    follows,  ///< lines follow as they come, until the reader closes
     changes,
   };
   std::vector<std::string> words;

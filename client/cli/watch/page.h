@@ -84,7 +84,7 @@ struct TopPage {
   std::size_t first = 0;  ///< row that is shown first, if there are so many
 };
 
-/// As many rows as there is room for, between the headline and a line with the keys.
+/// As many rows as fit between the headline and a line with the keys.
 std::vector<PageLine> top_page(const TopPage& page, PageSize size);
 /// The largest `first` that still fills the screen.
 std::size_t last_first(std::size_t rows, PageSize size);

@@ -15,7 +15,7 @@
 /// Threads: any; nothing is shared. Time and memory in proportion to the result.
 namespace cellblock::client {
 
-/// Of which request.
+/// The request that the result answers.
 enum class ResultShape : std::uint8_t {
   tool_call,      ///< tools/call, tasks/result
   resource_read,  ///< resources/read

@@ -70,7 +70,7 @@ typedef enum cellblock_code {
 /// "timed_out". Never null.
 CELLBLOCK_CLIENT_API const char* cellblock_code_name(cellblock_code code);
 
-/// Of the library that runs: "0.1.0".
+/// The version of the library at run time: "0.1.0".
 CELLBLOCK_CLIENT_API const char* cellblock_version(void);
 
 // --- errors ------------------------------------------------------------------------------------
@@ -80,8 +80,7 @@ typedef struct cellblock_error cellblock_error;
 
 /// What the function returned.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_error_code(const cellblock_error* error);
-/// One sentence, on one line where it is cellblock's. Where it came from a server it is not
-/// escaped.
+/// One sentence. Text of cellblock is one line; text of a server is not escaped.
 CELLBLOCK_CLIENT_API const char* cellblock_error_text(const cellblock_error* error);
 /// What to do about it, or "": cellblock does not say.
 CELLBLOCK_CLIENT_API const char* cellblock_error_advice(const cellblock_error* error);
@@ -114,7 +113,7 @@ typedef enum cellblock_kind {
 /// A request that has not left yet.
 typedef struct cellblock_call cellblock_call;
 
-/// Of the request, as CallToApprove in permission.h has it.
+/// Members of the request, as CallToApprove in permission.h has them.
 ///@{
 CELLBLOCK_CLIENT_API const char* cellblock_call_server(const cellblock_call* call);
 CELLBLOCK_CLIENT_API cellblock_kind cellblock_call_kind(const cellblock_call* call);
@@ -125,22 +124,24 @@ CELLBLOCK_CLIENT_API const char* cellblock_call_params(const cellblock_call* cal
 CELLBLOCK_CLIENT_API const char* cellblock_call_reason(const cellblock_call* call);
 ///@}
 
-/// Where a callback's decision goes. Not decided: denied.
+/// Takes a callback's decision. A callback that returns without a decision has denied.
 typedef struct cellblock_decision cellblock_decision;
 
 /// `reason` may be null. Of an approval the first one counts, of a permission the last.
 CELLBLOCK_CLIENT_API void cellblock_decide(cellblock_decision* decision, cellblock_verdict verdict,
                                            const char* reason);
 
-/// Of an approval: keeps it beyond its callback, for a person who thinks. The client goes on
-/// meanwhile, in whichever function waits. It is decided once, from any thread, and freed, which
-/// denies where nothing was decided; also when the client is gone: then nothing happens. Null: no
-/// memory, or a decision about a permission, which is made at once.
+/// In an approval callback: keeps the decision beyond the callback, for a person who needs time.
+/// The client goes on meanwhile, in whichever function waits. Decide once, from any thread, and
+/// free it: freeing an undecided one denies. Both are allowed when the client is gone, and have no
+/// effect then. Null: no memory, or the decision is about a permission, which must be decided at
+/// once.
 CELLBLOCK_CLIENT_API cellblock_decision* cellblock_decision_keep(cellblock_decision* decision);
-/// Of one that was kept.
+/// Frees a kept decision.
 CELLBLOCK_CLIENT_API void cellblock_decision_free(cellblock_decision* decision);
 
-/// Of permission and of approval; the latter may wait for a person, or keep the decision.
+/// Callback for permissions and approvals. Only an approval may wait for a person, or keep the
+/// decision.
 typedef void (*cellblock_decide_fn)(void* user, const cellblock_call* call,
                                     cellblock_decision* decision);
 
@@ -170,7 +171,7 @@ CELLBLOCK_CLIENT_API void cellblock_reply_error(cellblock_reply* reply, int rpc_
 CELLBLOCK_CLIENT_API cellblock_reply* cellblock_reply_keep(cellblock_reply* reply);
 /// Not 0: not answered yet, and the server still waits. From any thread.
 CELLBLOCK_CLIENT_API int cellblock_reply_is_wanted(const cellblock_reply* reply);
-/// Of one that was kept.
+/// Frees a kept reply.
 CELLBLOCK_CLIENT_API void cellblock_reply_free(cellblock_reply* reply);
 
 /// The connection has ended, and not by the caller.
@@ -178,7 +179,7 @@ typedef void (*cellblock_ended_fn)(void* user, cellblock_code code, const char* 
 
 /// Null: no memory.
 CELLBLOCK_CLIENT_API cellblock_options* cellblock_options_new(void);
-/// They may go once cellblock_connect() has returned.
+/// May be called once cellblock_connect() has returned.
 CELLBLOCK_CLIENT_API void cellblock_options_free(cellblock_options* options);
 
 /// The daemon's socket; otherwise where one listens by default.
@@ -201,7 +202,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_options_rule(cellblock_options* op
                                                            const char* name,
                                                            cellblock_verdict verdict,
                                                            const char* reason);
-/// Where no rule applies; CELLBLOCK_ALLOW if not said.
+/// The verdict where no rule applies. Default: CELLBLOCK_ALLOW.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_options_otherwise(cellblock_options* options,
                                                                 cellblock_verdict verdict);
 /// Callbacks: null takes one away.
@@ -236,8 +237,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_connect(const cellblock_options* o
 /// when that callback has returned.
 CELLBLOCK_CLIENT_API void cellblock_client_free(cellblock_client* client);
 
-/// From any thread: ends what another thread is waiting for with this client, which then returns
-/// CELLBLOCK_CANCELLED; the server is told. What begins later is not ended.
+/// From any thread: ends the function that another thread waits in with this client. That function
+/// returns CELLBLOCK_CANCELLED, and the server is told. Calls that begin later are not affected.
 CELLBLOCK_CLIENT_API void cellblock_cancel(cellblock_client* client);
 
 /// How to attach; begins as CELLBLOCK_ATTACH_OPTIONS_INIT.
@@ -280,10 +281,10 @@ typedef struct cellblock_call_options {
 /// What was answered.
 typedef struct cellblock_result cellblock_result;
 
-/// As the server wrote it. `size`, in bytes, may be null.
+/// The result as the server wrote it. `size`, in bytes, may be null.
 CELLBLOCK_CLIENT_API const char* cellblock_result_json(const cellblock_result* result,
                                                        size_t* size);
-/// Of a tool: its text blocks, joined by newlines.
+/// The text blocks of a tool's result, joined by newlines.
 CELLBLOCK_CLIENT_API const char* cellblock_result_text(const cellblock_result* result,
                                                        size_t* size);
 /// Not 0: the tool ran and says that it failed.
@@ -334,7 +335,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_request(cellblock_client* client, 
                                                       const cellblock_call_options* options,
                                                       cellblock_result** result,
                                                       cellblock_error** error);
-/// A message that nobody answers.
+/// Sends a notification: a message without an answer.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_notify(cellblock_client* client, const char* method,
                                                      const char* params, cellblock_error** error);
 
@@ -348,7 +349,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect(cellblock_client* client
 
 // --- bounded results (cellblock/bounds.h) -------------------------------------------------------
 
-/// As ResultBounds in bounds.h; begins as CELLBLOCK_BOUNDS_INIT.
+/// See ResultBounds in bounds.h. Initialise with CELLBLOCK_BOUNDS_INIT.
 typedef struct cellblock_bounds {
   size_t size;               ///< sizeof(cellblock_bounds)
   uint64_t max_bytes;        ///< of all texts

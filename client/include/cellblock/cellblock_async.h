@@ -44,16 +44,16 @@ typedef void (*cellblock_tools_fn)(void* user, cellblock_code code, cellblock_to
 /// The client's, and the same as long as it lives, also over reconnecting. -1: it has none (a child
 /// of fork()).
 CELLBLOCK_CLIENT_API int cellblock_fd(const cellblock_client* client);
-/// As poll() wants it. Asked each time: another version may wait for more.
+/// The events for poll(2). Ask before each poll: another version may wait for others.
 CELLBLOCK_CLIENT_API short cellblock_events(const cellblock_client* client);
-/// As poll() wants it: milliseconds; 0: there is something to do now; -1: for the descriptor alone.
-/// It changes with each function that is called with the client.
+/// The timeout for poll(2), in milliseconds; 0: there is work now; -1: no deadline. Each function
+/// that is called with the client may change it.
 CELLBLOCK_CLIENT_API int cellblock_timeout(const cellblock_client* client);
 /// Runs what is due. CELLBLOCK_HANDLER_FAILED: a completion (of a host in C++) threw; the rest was
 /// done. The end of the connection is no error of this function.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_process(cellblock_client* client,
                                                       cellblock_error** error);
-/// From any thread: makes the descriptor readable, until cellblock_process() has been called.
+/// From any thread: makes the descriptor readable until the next cellblock_process().
 CELLBLOCK_CLIENT_API void cellblock_wake(cellblock_client* client);
 
 /// `*client` is there at once, to be waited for; where it fails later it is still freed. `options`
@@ -62,7 +62,7 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_connect_async(const cellblock_opti
                                                             cellblock_done_fn done, void* user,
                                                             cellblock_client** client,
                                                             cellblock_error** error);
-/// As the function of cellblock.h without `_async`.
+/// Like the functions of cellblock.h without `_async`.
 ///@{
 CELLBLOCK_CLIENT_API cellblock_code cellblock_attach_async(cellblock_client* client,
                                                            const char* server,
@@ -92,13 +92,13 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_request_async(cellblock_client* cl
                                                             uint64_t* call,
                                                             cellblock_error** error);
 ///@}
-/// As cellblock_reconnect().
+/// Like cellblock_reconnect().
 CELLBLOCK_CLIENT_API cellblock_code cellblock_reconnect_async(cellblock_client* client,
                                                               unsigned attempts,
                                                               cellblock_done_fn done, void* user,
                                                               cellblock_error** error);
-/// From any thread: that call completes with CELLBLOCK_CANCELLED, and the server is told, by the
-/// next cellblock_process(). Nothing, if it has ended already.
+/// From any thread: the call completes with CELLBLOCK_CANCELLED in the next cellblock_process(),
+/// and the server is told. No effect on a call that has ended.
 CELLBLOCK_CLIENT_API void cellblock_cancel_call(cellblock_client* client, uint64_t call);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ class CELLBLOCK_CLIENT_API Client {
 
   /// See Connection::connect for what is proved first.
   static Result<Client> connect(Options options = {});
-  /// As close().
+  /// Calls close().
   ~Client();
   /// The other one is `disconnected`; what was here is closed.
   ///@{

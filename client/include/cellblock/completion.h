@@ -11,8 +11,8 @@
 /// Where an outcome goes.
 namespace cellblock::client {
 
-/// Where the outcome of an asynchronous operation goes: called exactly once. Any function of a
-/// Result<T>, which is moved in and need not be copyable.
+/// Receives the outcome of an asynchronous operation, exactly once. Any function of a Result<T>; it
+/// is moved in and need not be copyable.
 template <class T>
 class Completion {
  public:

@@ -63,8 +63,8 @@ concept PlainCallback =
     };
 
 #if BOOST_VERSION >= 107700
-/// What the host's signal does to its operation. `total` is not heard: it promises that nothing
-/// has been carried out, which of a request that has left nobody knows.
+/// What the host's signal does to its operation. `total` is ignored: it promises that nothing was
+/// carried out, which cannot be known of a request that was sent.
 struct StopsOperation {
   void operator()(boost::asio::cancellation_type_t type) {
     using boost::asio::cancellation_type_t;
@@ -82,8 +82,8 @@ struct ForwardsStop {
 };
 using ForwardedStop = std::unique_ptr<std::stop_callback<ForwardsStop>>;
 
-/// From now on `options.stop` is requested by the handler's cancellation slot too; as long as what
-/// it returns lives, by what was there before.
+/// From now on the handler's cancellation slot requests `options.stop` too. While the returned
+/// object lives, the former stop source does so as well.
 template <class Handler>
 ForwardedStop hear_slot(Handler& handler, CallOptions& options) {
 #if BOOST_VERSION >= 107700

@@ -44,14 +44,15 @@ enum class CallId : std::uint64_t { none = 0 };
 class CELLBLOCK_CLIENT_API Connection {
  public:
   struct Impl;  ///< the library's own
-  /// Of deadline().
+  /// The type of deadline().
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// Does nothing yet: connect() does.
   explicit Connection(Options options);
-  /// As close(). Completions that have not run yet run here, or where process() has called what
-  /// destroys it, when that returns. Where on_permission destroys it outside of process(), that of
-  /// the request it was asked about (`disconnected`) runs inside the call that made the request.
+  /// Calls close(). Completions that have not run yet run here; if process() called the code that
+  /// destroys the connection, they run when process() returns. If on_permission destroys it outside
+  /// of process(), the completion of the request it was asked about (`disconnected`) runs inside
+  /// the call that made the request.
   ~Connection();
   /// The other one is `disconnected`; what was here is closed.
   ///@{
@@ -63,7 +64,7 @@ class CELLBLOCK_CLIENT_API Connection {
   /// connection's. -1: there is none (a process without free descriptors, where connect() fails; a
   /// child of fork()).
   int descriptor() const;
-  /// Of poll(2): what to wait for.
+  /// The events for poll(2).
   short events() const;
   /// How long to wait at most: 0: not at all. no_deadline: for the descriptor alone.
   std::chrono::milliseconds timeout() const;
@@ -75,7 +76,7 @@ class CELLBLOCK_CLIENT_API Connection {
   /// Does all that can be done without waiting.
   Result<void> process();
 
-  /// From any thread: `task` runs in process(), behind what was posted before.
+  /// From any thread: `task` runs in process(), after the tasks posted before.
   void post(std::function<void()> task) const;
 
   /// Holds the options to what they can mean (`invalid_argument`), reaches the daemon, and proves
@@ -140,7 +141,7 @@ class CELLBLOCK_CLIENT_API Connection {
   CallId request(std::string_view method, std::string_view params, const CallOptions& options,
                  Completion<std::string> done);
 
-  /// A message that nobody answers.
+  /// Sends a notification: a message without an answer.
   Result<void> notify(std::string_view method, std::string_view params);
 
   /// Completes that call with `cancelled` and tells the server. Nothing, if it has ended already.
@@ -163,7 +164,7 @@ class CELLBLOCK_CLIENT_API Connection {
   /// For an adaptor whose loop has ended: completions are destroyed from now on, and do not run.
   void discard();
 
-  /// It was made before fork(), in a process that this is not.
+  /// The connection was made before fork(), in another process.
   bool is_of_other_process() const;
 
  private:

@@ -17,7 +17,7 @@
 /// into the session but not into a Client, and must not wait.
 namespace cellblock::client {
 
-/// Of one call: CallOptions::on_progress. Where it does not rise it is not told.
+/// Progress of one call: CallOptions::on_progress. It is reported only when it rises.
 struct Progress {
   double progress = 0;               ///< rises; of `total`, or in units of the server's own
   std::optional<double> total = {};  ///< none: not known
@@ -51,13 +51,13 @@ struct LogMessage {
 /// A list that a server may change.
 enum class ListKind : std::uint8_t { tools, resources, prompts };
 
-/// Those without a handler reach Options::on_notification alone, which hears of all.
+/// Notifications without a handler reach Options::on_notification alone, which gets all of them.
 struct NoticeHandlers {
-  /// Of set_log_level() and graver.
+  /// Messages of the level of set_log_level() and above.
   std::function<void(const LogMessage& message)> on_log = {};
   /// What was listed before may be out of date.
   std::function<void(ListKind list)> on_list_changed = {};
-  /// Of a resource that was subscribed to: read it again.
+  /// A subscribed resource has changed: read it again.
   std::function<void(const std::string& uri)> on_resource_updated = {};
 };
 

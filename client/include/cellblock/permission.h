@@ -13,12 +13,12 @@
 /// @file
 /// What the host program lets its model do, decided before anything leaves the library.
 ///
-/// This protects the user from the model. It does not protect the servers from the host: what a
-/// user may do at all is decided by the daemon, whatever stands here.
+/// This protects the user from the model. It does not protect the servers from the host: the daemon
+/// decides what a user may do at all, whatever the host's rules say.
 ///
-/// Asked is about `tools/call`, `resources/read`, `prompts/get` and everything else that a server
-/// acts upon; not about the handshake, lists, `ping`, log levels and cellblock's own requests. It
-/// does not matter by which function of the library the request was made.
+/// The rules apply to `tools/call`, `resources/read`, `prompts/get` and everything else that a
+/// server acts upon; not to the handshake, lists, `ping`, log levels and cellblock's own requests.
+/// They apply whichever function of the library makes the request.
 namespace cellblock::client {
 
 /// Stricter ones are greater: of all that is said about a request, the strictest counts.
@@ -27,8 +27,8 @@ enum class Verdict : std::uint8_t { allow, ask, deny };
 /// What a request is about. `other` is named by its method.
 enum class CallKind : std::uint8_t { tool, resource, prompt, other };
 
-/// A request that has not left yet. Its texts may come from a model or a server: escape them before
-/// they are shown. `params` are the very bytes that will be sent, whatever happens meanwhile.
+/// A request that has not been sent yet. Its texts may come from a model or a server: escape them
+/// before they are shown. `params` are exactly the bytes that will be sent.
 struct CallToApprove {
   std::string server =
       {};  ///< as it was attached; empty: all as one, where names are `SERVER__NAME`
@@ -40,12 +40,12 @@ struct CallToApprove {
   std::string reason = {};     ///< to the approval handler: why it is asked; may be empty
 };
 
-/// `reason` is told to whoever made the call, and of an `ask` to the approval handler.
+/// The caller of the request gets `reason`; for an `ask`, the approval handler does.
 struct Decision {
   Verdict verdict = Verdict::deny;  ///< what happens to the request
   std::string reason = {};          ///< may be empty
 
-  /// One of each verdict.
+  /// One function for each verdict.
   ///@{
   static Decision allow() { return {.verdict = Verdict::allow}; }
   static Decision ask(std::string why = {}) { return {Verdict::ask, std::move(why)}; }
@@ -73,9 +73,9 @@ struct PermissionRules {
 /// counts.
 using PermissionHandler = std::function<Decision(const CallToApprove& call)>;
 
-/// Where the answer of a person goes. Copies are one: the first answer counts, and the last copy
-/// that goes without one has denied. Any thread, at any time, also when the call or the session is
-/// over: then nothing happens. `ask` is no answer, and denies.
+/// Takes a person's answer. Copies share one answer: the first one counts, and the last copy that
+/// is destroyed without one denies. From any thread, at any time. After the end of the call or the
+/// session it has no effect. `ask` is no answer, and denies.
 class CELLBLOCK_CLIENT_API ApprovalAnswer {
  public:
   struct Impl;  ///< the library's own

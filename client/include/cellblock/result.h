@@ -37,7 +37,7 @@ class Unexpected {
 /// What Expected::value() throws where there is an error. `*result` checks nothing.
 class BadExpectedAccess : public std::exception {
  public:
-  /// One sentence, the same for all.
+  /// The same sentence for all errors.
   const char* what() const noexcept override { return "a result without a value was asked for it"; }
 };
 
@@ -65,7 +65,7 @@ class [[nodiscard]] Expected {
       !detail::ErrorHolder<U, E> && std::is_constructible_v<Stored, U>;
 
  public:
-  /// As std::expected has it.
+  /// As in std::expected.
   ///@{
   using value_type = T;
   using error_type = E;
@@ -117,7 +117,7 @@ class [[nodiscard]] Expected {
   explicit operator bool() const noexcept { return has_value_; }
   ///@}
 
-  /// Of a result that has a value: nothing is checked.
+  /// Only for a result with a value: not checked.
   ///@{
   Stored& operator*() & noexcept
     requires(!std::is_void_v<T>)
@@ -173,7 +173,7 @@ class [[nodiscard]] Expected {
       }
       ///@}
 
-      /// Of a result that has none.
+      /// Only for a result without a value.
       ///@{
       E& error() & noexcept {
     return error_;

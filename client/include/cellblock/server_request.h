@@ -19,10 +19,10 @@ struct ServerRequest {
   std::string params = {};  ///< a JSON object, or empty
 };
 
-/// Where the answer goes: the result as JSON text, or the error to answer with (`rpc_code`,
-/// `text`). Copies are one: the first answer counts, and the last copy that goes without one has
-/// answered with an error. Any thread, at any time, also when the session is over: then nothing
-/// happens.
+/// Takes the answer to a server's request: the result as JSON text, or an error (`rpc_code`,
+/// `text`). Copies share one answer: the first one counts, and the last copy that is destroyed
+/// without one answers with an error. From any thread, at any time. After the end of the session it
+/// has no effect.
 class CELLBLOCK_CLIENT_API RequestAnswer {
  public:
   struct Impl;  ///< the library's own
@@ -32,8 +32,8 @@ class CELLBLOCK_CLIENT_API RequestAnswer {
   /// Answers.
   void operator()(Result<std::string> answer) const;
 
-  /// Nobody has answered, and the server still waits: it may have taken its question back, or the
-  /// connection may have ended.
+  /// The request is not answered yet and the server still waits. False also after the server has
+  /// withdrawn it, or the connection has ended.
   bool is_wanted() const;
 
  private:

@@ -55,7 +55,7 @@ class Session {
   Session(boost::asio::any_io_executor executor, Options options)
       : executor_(std::move(executor)),
         loop_(std::make_shared<Loop>(executor_, std::move(options))) {}
-  /// As close(). Completions still run; they hold nothing of the session.
+  /// Calls close(). Completions still run; they hold nothing of the session.
   ~Session() { Loop::release(std::move(loop_)); }
   // The executor is copied: what is asked of the other one is answered on it.
   /// The other one is `disconnected`; what was here is closed.
@@ -71,7 +71,7 @@ class Session {
 
   ///@}
 
-  /// As Asio's objects name it.
+  /// The name that Asio's objects use.
   using executor_type = boost::asio::any_io_executor;
   /// On which completions and handlers run.
   executor_type get_executor() const { return executor_; }

@@ -25,7 +25,9 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
       : connection_(std::move(options)), descriptor_(executor), timer_(executor) {
     ErrorOfAsio ignored;  // without one there is no connection either
     if (connection_.descriptor() < 0) return;
-    static_cast<void>(descriptor_.assign(connection_.descriptor(), ignored));
+    // Gives an error_code with Asio's deprecated names, nothing without: both are to be ignored.
+    static_cast<void>(  // NOLINT(readability-redundant-casting)
+        descriptor_.assign(connection_.descriptor(), ignored));
   }
   SessionLoop(const SessionLoop&) = delete;
   SessionLoop& operator=(const SessionLoop&) = delete;
@@ -47,7 +49,7 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
     }
   }
 
-  /// Its session has gone: nothing is begun on it any more.
+  /// The session has been destroyed: no operation is begun any more.
   bool is_released() const { return is_released_; }
 
   /// Ends the connection; completions run all the same.
@@ -89,7 +91,9 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
   void arm() {
     if (!connection_.is_active()) {
       ErrorOfAsio ignored;
-      if (is_waiting_) static_cast<void>(descriptor_.cancel(ignored));
+      if (is_waiting_) {
+        static_cast<void>(descriptor_.cancel(ignored));  // NOLINT(readability-redundant-casting)
+      }
     } else if (!is_waiting_ && descriptor_.is_open()) {
       is_waiting_ = true;
       descriptor_.async_wait(descriptor_.wait_read, Wait(weak_from_this()));
@@ -157,7 +161,7 @@ class SessionLoop : public std::enable_shared_from_this<SessionLoop> {
     }
   }
 
-  /// One completion that throws leaves the rest for the next time.
+  /// A completion that throws leaves the others for the next call.
   static void finish(std::shared_ptr<SessionLoop> loop) {
     if (!loop->connection_.is_active()) return;
     const auto executor = loop->timer_.get_executor();

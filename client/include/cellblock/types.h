@@ -50,8 +50,8 @@ using FrameObserver = std::function<void(FrameDirection direction, std::string_v
 /// were open are completed with the same error.
 using EndHandler = std::function<void(const Error& why)>;
 
-/// One of the host's own handlers threw. What it was called for has failed already; this is for its
-/// log. Where a call was concerned, that call has ended with the same error.
+/// One of the host's handlers threw. The operation it was called for has failed already; this is
+/// for the host's log. If a call was concerned, the call has ended with the same error.
 using HandlerFailureHandler = std::function<void(const Error& what)>;
 
 /// Checked by connect(): what cannot mean what it says is `invalid_argument`.
@@ -79,7 +79,7 @@ struct Options {
 
 /// For one call.
 struct CallOptions {
-  /// From when it is sent.
+  /// Counts from the sending.
   std::chrono::milliseconds timeout{60'000};
   std::stop_token stop = {};  ///< ends it early, from any thread: `cancelled`, the server is told
   /// How long the call may take in all. More than `timeout`: progress that rises gives the call
@@ -98,8 +98,8 @@ struct ReconnectOptions {
   std::chrono::milliseconds attach_timeout{60'000};  ///< of each attempt, also for the handshake
 };
 
-/// Where a daemon listens: the environment's CELLBLOCK_SOCKET, the user's own daemon
-/// ($XDG_RUNTIME_DIR/cellblock/cellblock.sock) if it is there, /run/cellblock/cellblock.sock.
+/// The socket of a daemon: CELLBLOCK_SOCKET in the environment; else the user's own daemon
+/// ($XDG_RUNTIME_DIR/cellblock/cellblock.sock) if it is there; else /run/cellblock/cellblock.sock.
 CELLBLOCK_CLIENT_API std::string default_socket_path();
 
 /// What runs in the cell.
@@ -128,8 +128,8 @@ struct AttachOptions {
   int workspace_descriptor = -1;  ///< or a directory that is open: it stays the caller's
   CellProgram program = CellProgram::server;  ///< what runs
   StartWhen start = StartWhen::now;           ///< when it is started
-  /// Whom the session works for, for the audit log: at most 8, names of [a-z0-9_.-]{1,32}, values
-  /// of at most 128 printable bytes. No permission depends on them.
+  /// For whom the session works, for the audit log: at most 8 labels, names of [a-z0-9_.-]{1,32},
+  /// values of at most 128 printable bytes. No permission depends on them.
   std::map<std::string, std::string> labels = {};
   /// The role that the session narrows itself to; empty: all that the user may do. For good on this
   /// connection.

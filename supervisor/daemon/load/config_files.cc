@@ -83,7 +83,7 @@ void add_command(std::string& text, const Server& server) {
 
 // Of as many bytes whatever the path's length: an image may have many long ones.
 std::string digest_of(const std::string& text) {
-  const Sha256 digest = sha256(text).value_or(Sha256{});
+  const Sha256 digest = sha256(text);
   return {digest.begin(), digest.end()};
 }
 
@@ -130,7 +130,7 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
     if (!server.found.is_unanswered && programs.contains(bind.source))
       add_program(text, bind.source);
   }
-  return sha256(text).value_or(Sha256{});
+  return sha256(text);
 }
 
 namespace {

@@ -154,14 +154,7 @@ TokenFacts look_at_token(const std::string& path, std::span<const uid_t> owners)
   if (!token) return {{}, token.error().text};
   TokenFacts facts;
   facts.problem = problem_of(*token);
-  if (facts.problem.empty()) {
-    const auto digest = sha256(*token);
-    if (digest) {
-      facts.sha256 = *digest;
-    } else {
-      facts.problem = digest.error().text;
-    }
-  }
+  if (facts.problem.empty()) facts.sha256 = sha256(*token);
   wipe(*token);
   return facts;
 }

@@ -121,12 +121,13 @@ class Aggregate {
 
   /// Every request of the host in flight is answered with this, streams too.
   void fail_all(const Failure& failure, Time now);
-  /// The host has gone: what is in flight is cancelled at the servers, nobody is answered.
+  /// The host has closed its connection: calls in flight are cancelled at their servers, and no
+  /// answer is sent.
   void cancel_all(std::string_view reason, Time now);
 
   /// Requests of the host without an answer yet; streams are not counted.
   std::size_t in_flight() const { return calls_.size() + waiting_.size(); }
-  /// One with this id, in raw JSON; streams too.
+  /// Whether a call or a stream with this id (raw JSON, the host's) is in flight.
   bool is_in_flight(std::string_view caller_id) const {
     return calls_.is_in_flight(caller_id) || waiting_.has(caller_id) || streams_.is_open(caller_id);
   }
@@ -172,7 +173,7 @@ class Aggregate {
   ListRefresh refresh_;
   AggregateStreams streams_;
   std::string meta_ = bare_meta();  ///< of the host's newest request
-  /// As the host has seen them last.
+  /// Length of each list as the host last received it.
   std::array<std::optional<std::size_t>, list_kind_count> seen_;
   std::optional<Time> tell_due_;
   std::optional<Time> deadline_;

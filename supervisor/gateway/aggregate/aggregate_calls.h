@@ -30,7 +30,8 @@ struct RoutedCall {
 class RoutedCalls {
  public:
   void open(RoutedCall call) { calls_.push_back(std::move(call)); }
-  /// By our id in raw JSON, which is its progress token as well. Valid until the next change.
+  /// The call with our id (raw JSON), which is also its progress token. Valid until the next
+  /// change.
   const RoutedCall* find(std::uint32_t server, std::string_view own_id) const;
   const RoutedCall* find_by_caller_id(std::string_view caller_id) const;
 

@@ -32,7 +32,7 @@ class AggregateEffects {
   /// Likewise, to the server route of a server: which starts its cell if the message needs one.
   virtual void to_leg(std::uint32_t server, Slices message) = 0;
 
-  /// As the catalogues say it: nobody is to wait for such a server.
+  /// Why the catalogues hold this server as broken; callers do not wait for such a server.
   virtual std::optional<Broken> broken(std::uint32_t server) const = 0;
   /// Ends in catalogue_ready or catalogue_failed, once. Asked again only after that.
   virtual void want_catalogue(std::uint32_t server) = 0;

@@ -45,7 +45,7 @@ class AggregateEraRoute final : private AggregateEffects {
 
   std::size_t in_flight() const;
   bool is_in_flight(std::string_view caller_id) const;
-  /// As of a Route.
+  /// The counts of one server, as Route::traffic().
   Traffic traffic(std::uint32_t server) const;
 
  private:

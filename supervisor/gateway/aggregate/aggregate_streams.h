@@ -100,7 +100,7 @@ class AggregateStreams {
     std::string caller_id;    ///< the host's stream
     Again again = Again::no;  ///< what was subscribed to may have changed meanwhile
   };
-  /// By our id.
+  /// Keyed by our request id.
   using ServerStreams = std::map<std::uint64_t, ServerStream>;
 
   void open(std::uint32_t server, const std::string& caller_id, Again again);

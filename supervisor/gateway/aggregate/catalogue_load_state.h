@@ -20,18 +20,18 @@ class CatalogueLoadState {
   /// is the catalogues' to say: other sessions asked for it too.
   static constexpr Milliseconds rest{30'000};
 
-  /// Somebody needs it: whether to ask for it now.
+  /// A caller needs the catalogue. Returns whether to ask for it now.
   enum class Ask : std::uint8_t { now, no };
   Ask need(std::uint32_t server, Time now);
   void asked(std::uint32_t server);
   void arrived(std::uint32_t server);
   void failed(std::uint32_t server, const Failure& failure, Time now);
-  /// As if nobody had needed it yet.
+  /// Forgets that a caller needed the catalogue.
   void forget(std::uint32_t server) { entries_.erase(server); }
-  /// It failed before, for others: nobody waits for it here.
+  /// The catalogue failed for an earlier caller: this one does not wait for it.
   void is_broken(std::uint32_t server, const Failure& failure, Time now);
 
-  /// It is here, or has failed twice: waiting would tell nobody more before long.
+  /// The catalogue has arrived, or has failed twice. Waiting longer would bring nothing.
   bool is_settled(std::uint32_t server) const;
 
   struct Reason {
@@ -41,7 +41,7 @@ class CatalogueLoadState {
   /// Why it is not here; null: it is, or it is on its way for the first time.
   const Reason* reason(std::uint32_t server) const;
 
-  /// Those whose retry is due.
+  /// The servers whose retry is due.
   std::vector<std::uint32_t> take_due(Time now);
   std::optional<Time> next_due() const;
 

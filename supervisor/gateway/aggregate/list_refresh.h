@@ -22,8 +22,8 @@ namespace cellblock::gateway {
 class ListRefresh {
  public:
   static constexpr Milliseconds coalesce{50};  ///< servers announce every tool by itself
-  /// From one time of asking a server to the next. It doubles with each time that the server
-  /// announces within twice as long, so that one that announces without end is hardly asked.
+  /// Time between two requests to one server. It doubles each time the server announces a change
+  /// within twice that time, so a server that announces without end is rarely asked.
   static constexpr Milliseconds first_gap{1'000};
   static constexpr Milliseconds longest_gap{60'000};
   static constexpr Milliseconds patience{30'000};  ///< for all pages of a list

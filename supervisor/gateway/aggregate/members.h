@@ -13,7 +13,7 @@
 
 namespace cellblock::gateway {
 
-/// As a JSON string, quotes included. Bytes that are no UTF-8 are replaced.
+/// `text` as a JSON string with its quotes. Bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
 /// The text of a JSON string; "" of anything else.
 std::string text_from(std::string_view raw);

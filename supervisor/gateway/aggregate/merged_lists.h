@@ -96,10 +96,10 @@ class MergedLists {
     std::uint32_t server = 0;
     std::string original;
   };
-  /// Of a tool or prompt. A plain name stands for what it says whether it is listed or not: the
-  /// server decides.
+  /// Finds the target of a tool or prompt. A plain name is resolved whether it is listed or not:
+  /// the server decides.
   std::optional<Target> find_named(ListKind kind, std::string_view shown);
-  /// Of a template, as it is shown.
+  /// Finds the target of a template by its shown form.
   std::optional<Target> find_template(std::string_view shown);
 
   ResourceRoutes& routes();
@@ -122,7 +122,7 @@ class MergedLists {
   ResourceRoutes routes_;
   bool is_merged_ = false;
   std::array<std::vector<Shown>, list_kind_count> shown_;
-  /// By the shown form of what cannot be taken apart: short names, templates.
+  /// Keyed by the shown form of names that cannot be split: short names and templates.
   std::array<std::unordered_map<std::string, Target>, list_kind_count> targets_;
   std::vector<std::uint32_t> cut_short_;
   std::size_t items_ = 0;

@@ -28,7 +28,7 @@ std::string digest_of(std::string_view server, std::string_view original) {
   std::string both(server);
   both.push_back('\0');
   both += original;
-  const Sha256 digest = sha256(both).value_or(Sha256{});
+  const Sha256 digest = sha256(both);
   return hex_text(std::span(digest).first<digest_digits / 2>());
 }
 

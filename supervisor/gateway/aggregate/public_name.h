@@ -35,7 +35,7 @@ struct NameParts {
 /// What a plain name stands for; nullopt: it is short, or no name at all.
 std::optional<NameParts> split_plain_name(std::string_view shown);
 
-/// It ends as short names do: only lists tell what it stands for.
+/// Whether the name has the ending of a short name, which only the lists can resolve.
 bool is_short_form(std::string_view shown);
 
 // Ids of tasks, `SERVER.ID`: the server route has sealed the rest, and no other server route opens

@@ -19,7 +19,7 @@ namespace cellblock::gateway {
 /// that one request alone.
 std::string meta_of(std::string_view line, const Message& message);
 
-/// One with no client capability.
+/// The `_meta` of a request without client capabilities.
 std::string bare_meta();
 
 struct ToServer {
@@ -29,18 +29,18 @@ struct ToServer {
 
 /// Why a tool may not be called, for the audit log.
 struct DeniedTool {
-  std::optional<std::uint32_t> server;  ///< nullopt: it is no tool of anybody
+  std::optional<std::uint32_t> server;  ///< nullopt: no server has such a tool
   std::string name;                     ///< the server's own, where there is one
   std::string_view rule;
 };
 
-/// Nobody's. The reply is a whole message.
+/// No server gets the request. The reply is a whole message.
 struct ToNobody {
   std::string reply;
   std::optional<DeniedTool> denied;  ///< of tools/call
 };
 
-/// Nobody's yet: lists that are on their way may tell.
+/// Not known yet: lists that are on their way may tell.
 struct ToBeSeen {};
 
 /// No method that names a server.

@@ -94,7 +94,7 @@ class ResourceRoutes {
     return shown(server, uri, effort);
   }
   std::string shown_template(std::uint32_t server, const std::string& uri_template) const;
-  /// The same as shown(), of a URI in a result: which is remembered where nobody else has it.
+  /// As shown(), for a URI in a result. The URI is remembered if no other server has it.
   std::string mention(std::uint32_t server, const std::string& uri, Effort& effort);
   std::string mention(std::uint32_t server, const std::string& uri) {
     Effort effort;
@@ -114,7 +114,7 @@ class ResourceRoutes {
   };
   static Template template_of(std::uint32_t server, const std::string& uri_template);
   bool spend(const Template& entry, std::string_view uri, Effort& effort) const;
-  /// Null: nobody's.
+  /// nullptr: no server has it.
   const std::uint32_t* owner(const std::string& uri, Effort& effort) const;
   const std::uint32_t* owner_by_template(const std::string& uri, Effort& effort) const;
   std::string qualified(std::uint32_t server, const std::string& uri) const;

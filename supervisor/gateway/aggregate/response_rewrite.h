@@ -12,10 +12,10 @@
 /// Messages of one server as a host of many servers is shown them.
 namespace cellblock::gateway {
 
-/// Where a result mentions resources: `uri` of what is in `content`, `contents` and
-/// `messages[].content`, and of the `resource` embedded there. A server's own data
-/// (structuredContent, _meta) is not looked into. Spans of strings, quotes included, in order.
-/// `result` lies in `line`, which has been validated.
+/// The spans of resource URIs in a result: `uri` in `content`, `contents` and `messages[].content`,
+/// and in the `resource` embedded there. A server's own data (structuredContent, _meta) is not
+/// searched. Spans are of strings with their quotes, in order. `result` lies in `line`, which has
+/// been validated.
 std::vector<Span> result_uris(std::string_view line, Span result);
 
 /// The edits of an answer besides its id: URIs that would lead elsewhere, ids of tasks.

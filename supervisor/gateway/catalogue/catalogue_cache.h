@@ -17,7 +17,7 @@
 /// clocks, files or cells. Pure.
 namespace cellblock::gateway {
 
-/// Where a catalogue comes from.
+/// The origin of a catalogue.
 enum class CatalogueSource : std::uint8_t { none, disk, survey, session };
 std::string_view name_of(CatalogueSource source);  ///< "disk"
 
@@ -63,7 +63,7 @@ class CatalogueCache {
   /// `config` outlives it.
   CatalogueCache(const Config& config, CacheEffects& effects);
 
-  /// As it was on disk.
+  /// Restores a catalogue that was read from disk.
   void put_back(std::uint32_t server, KeptCatalogue kept);
 
   const Catalogue* find(std::uint32_t server, Now now) const;
@@ -81,7 +81,8 @@ class CatalogueCache {
   };
   Answer answer(std::uint32_t server) const;
 
-  /// Who is to be called with answer(). `failure` null: it was found, and put in by found().
+  /// Returns the callbacks that must be called with answer(). `failure` null: the survey succeeded,
+  /// and found() stored the catalogue.
   std::vector<std::pair<Waiter, Told>> survey_ended(std::uint32_t server, const Failure* failure,
                                                     Now now);
   void found(std::uint32_t server, KeptCatalogue found, Now now);

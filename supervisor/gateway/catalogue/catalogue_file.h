@@ -8,9 +8,9 @@
 
 #include "supervisor/gateway/catalogue/catalogue_cache.h"
 
-/// One server's catalogue as a file holds it: a line that names the format, the length and the
-/// SHA-256 of what follows, then JSON. Pure. The digest tells a torn or damaged file from a whole
-/// one; against somebody who can write the directory it protects nothing.
+/// The file format of one server's catalogue: a line with the format, the length and the SHA-256 of
+/// what follows, then JSON. Pure. The digest detects a torn or damaged file. It does not protect
+/// against an attacker who can write the directory.
 namespace cellblock::gateway {
 
 using Fingerprint = std::array<std::uint8_t, 32>;  ///< Server::fingerprint

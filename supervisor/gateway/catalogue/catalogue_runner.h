@@ -79,7 +79,7 @@ class DiscoveryRunner final : private DiscoveryEffects, private CellUser, privat
 
 class CatalogueRunner final : public Catalogues, private CacheEffects {
  public:
-  /// Is told what a survey found, before anybody is given it.
+  /// Is told what a survey found, before any waiter receives it.
   using Found = std::function<void(std::uint32_t server, const Catalogue& catalogue)>;
 
   /// `store`: nullptr: nothing is kept on disk.
@@ -100,14 +100,14 @@ class CatalogueRunner final : public Catalogues, private CacheEffects {
   void list_changed(std::uint32_t server, ListKind kind) override;
   void forget_server(std::uint32_t server) override;
 
-  /// Of a server that is new: what is on disk.
+  /// Loads the catalogue of a new server from disk.
   void put_back(std::uint32_t server);
 
   /// Nothing more is learnt: what is not on disk yet is put there.
   void finish();
 
   CatalogueView view(std::uint32_t server) const { return cache_.view(server, now()); }
-  /// Of the cells of surveys.
+  /// The rows of the surveys' cells.
   std::vector<CellRow> rows(std::uint32_t server) const;
 
  private:

@@ -16,18 +16,18 @@ namespace cellblock::gateway {
 
 class CatalogueStore {
  public:
-  /// Where the launcher puts the directory (root_plan.h, home_directory).
+  /// Opens the directory that the launcher made (root_plan.h, home_directory).
   static SysResult<CatalogueStore> open(const std::string& path);
   explicit CatalogueStore(Fd directory) : directory_(std::move(directory)) {}
 
-  /// Of this fingerprint, and at most what `max_bytes` allows.
+  /// Loads the catalogue with this server's fingerprint, of at most `max_bytes`.
   std::optional<KeptCatalogue> load(const Server& server, std::uint64_t max_bytes) const;
-  /// Under another name first, so that whoever reads finds the old one or the new one.
+  /// Writes a temporary file and renames it, so that a reader finds the old file or the new one.
   SysResult<void> save(const Server& server, const KeptCatalogue& kept,
                        std::uint64_t max_bytes) const;
   /// What is not there is well.
   SysResult<void> remove(const Server& server) const;
-  /// Whatever is of no declared server, half-written files too.
+  /// Removes all files that belong to no declared server, half-written ones too.
   SysResult<void> remove_others(const std::vector<Server>& servers) const;
 
  private:

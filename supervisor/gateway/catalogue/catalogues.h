@@ -8,9 +8,9 @@
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/checks/catalogue.h"
 
-/// What the rest of the gateway asks about catalogues. One per gateway; servers are named by their
-/// index in the configuration. Not for other threads. Whether a user may see a server or one of its
-/// tools is not decided here: a catalogue is what the server offers to anybody.
+/// What the rest of the gateway asks about catalogues. There is one object per gateway; servers are
+/// named by their index in the configuration. Not thread-safe. Permissions are not decided here: a
+/// catalogue holds what the server offers to any user.
 namespace cellblock::gateway {
 
 enum class Speaks : std::uint8_t { unknown, yes, no };
@@ -26,7 +26,8 @@ struct Eras {
 struct Broken {
   enum class Rest : std::uint8_t {
     over,
-    not_over,  ///< whoever wants all servers is not to ask for this one: each failure costs a cell
+    not_over,  ///< callers that want all servers must not ask for this one: each failure costs a
+               ///< cell
   };
   Failure failure;
   Rest rest = Rest::over;
@@ -41,9 +42,9 @@ class Catalogues {
   /// What is known, if it is not past its expiry: from disk, a survey, or a session. Starts
   /// nothing. Valid until the next turn of the loop; null: nothing, or too old.
   virtual const Catalogue* find(std::uint32_t server) const = 0;
-  /// By declaration (`era` in the TOML), or as seen.
+  /// From the declaration (`era` in the TOML), or as observed.
   virtual Eras eras(std::uint32_t server) const = 0;
-  /// Of a server that nothing is known of since its last survey failed; nullopt: it is not so.
+  /// Why the server's last survey failed, if nothing has been learnt since; nullopt otherwise.
   virtual std::optional<Broken> broken(std::uint32_t server) const = 0;
 
   /// Calls back once, never during this call: with what find() gives, else after a survey in a cell
@@ -58,8 +59,8 @@ class Catalogues {
   virtual void learn_list(std::uint32_t server, ListKind kind, std::string_view items) = 0;
   virtual void learn_answer(std::uint32_t server, Era era, std::string_view result) = 0;
   virtual void learn_speaks(std::uint32_t server, Era era, Speaks speaks) = 0;
-  /// The server says so. What is known is still given, and found again (at most once in a minute)
-  /// when somebody wants it.
+  /// The server announced a change. The known list is still returned, and is fetched again (at most
+  /// once a minute) when a caller wants it.
   virtual void list_changed(std::uint32_t server, ListKind kind) = 0;
   /// Nothing of it is known any more, on disk neither: `cellblock restart`.
   virtual void forget_server(std::uint32_t server) = 0;

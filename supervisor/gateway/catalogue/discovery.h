@@ -15,15 +15,15 @@
 #include "supervisor/gateway/checks/metadata.h"
 #include "supervisor/os/clock.h"
 
-/// Finds out what a server offers, in cells that nobody else uses: is it of the modern era? If it
-/// does not say so, a second cell is asked as a legacy host would: the first may have been spoiled
-/// by a question that it did not know. A server that has no `initialize` either, and did not refuse
-/// server/discover, was only slow: a third one is asked with all the time that a survey has. Then
-/// all pages of all lists that it promises. Pure.
+/// Finds out what a server offers, in cells of its own. The first cell is asked whether the server
+/// speaks the modern era. If it does not say so, a second cell is asked as a legacy host would ask,
+/// since the unknown question may have spoiled the first. A server that has no `initialize` either,
+/// and did not refuse server/discover, was only slow: a third cell is given all of the survey's
+/// time. Then all pages of all promised lists are read. Pure.
 namespace cellblock::gateway {
 
 struct Discovered {
-  Catalogue catalogue;  ///< `found_at_ms` is for whoever has a clock
+  Catalogue catalogue;  ///< the caller, which has a clock, sets `found_at_ms`
   Findings findings;
   Eras eras;  ///< silence is no proof: a legacy server that said nothing to server/discover
               ///< leaves `modern` unknown
@@ -44,7 +44,7 @@ class DiscoveryEffects {
   virtual void stop_cell() = 0;
   /// The one deadline; nullopt: none. A new one replaces it.
   virtual void set_deadline(std::optional<Milliseconds> from_now) = 0;
-  /// Of the cell that runs now.
+  /// The last words of the running cell.
   virtual CellWords words() const = 0;
   /// Once, one of these two; the cell is stopped.
   virtual void found(Discovered surveyed) = 0;
@@ -65,7 +65,7 @@ class Discovery {
   void from_cell(std::string_view line, const Message& message, Time now);
   /// An answer was no valid message, or was too long.
   void answer_lost(const Failure& failure, Time now);
-  /// It did not start, or it ended by itself.
+  /// The cell did not start, or it ended by itself.
   void cell_gone(const Failure& failure, Time now);
   /// After stop_cell().
   void cell_over(Time now);

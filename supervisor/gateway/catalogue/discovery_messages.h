@@ -32,7 +32,7 @@ enum class EraHint : std::uint8_t {
 };
 EraHint era_hint(std::string_view error);
 
-/// Of a whole `error` object: "-32601"; "?": it has none. Safe to show.
+/// The code of a whole `error` object: "-32601", or "?" if it has none. Safe to show.
 std::string error_code(std::string_view error);
 /// A whole `error` object: "-32603 Internal error", safe to show.
 std::string error_text(std::string_view error);

@@ -17,7 +17,7 @@ enum class Durability : std::uint8_t {
   synced,  ///< waits for the disk
 };
 
-/// Under another name first, so that whoever reads finds the old one or the new one.
+/// Writes a temporary file and renames it, so that a reader finds the old file or the new one.
 SysResult<void> replace_kept(int directory, const std::string& name, const std::string& bytes,
                              Durability durability);
 

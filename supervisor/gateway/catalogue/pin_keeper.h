@@ -22,7 +22,7 @@ namespace cellblock::gateway {
 /// be read counts as damaged, and then nothing is admitted. Blocking, and synced.
 class PinStore {
  public:
-  /// Where the launcher puts the directory (root_plan.h, home_directory).
+  /// Opens the directory that the launcher made (root_plan.h, home_directory).
   static SysResult<PinStore> open(const std::string& path);
   explicit PinStore(Fd directory) : directory_(std::move(directory)) {}
 
@@ -43,13 +43,13 @@ class PinKeeper final : private PinEffects {
   const PinBook& book() const { return book_; }
   bool is_kept() const { return store_.has_value(); }
 
-  /// Of a server that is new, or is pinned otherwise now: what is on disk.
+  /// Loads the pins of a server from disk: it is new, or its declaration pins otherwise now.
   void begin_anew(std::uint32_t server);
 
   /// Once the gateway can record: what the configuration lets pass of what waits on disk.
   void take_declared();
 
-  /// Of which lists somebody has accepted or forgotten definitions since it was last asked.
+  /// The lists of which definitions were accepted or forgotten since the last call.
   using Decided = std::array<bool, mcp::list_kind_count>;
   Decided take_decided() { return std::exchange(decided_, {}); }
 

@@ -22,7 +22,7 @@ class PinnedCatalogues final : public Catalogues {
   PinnedCatalogues(Catalogues& all, PinBook& pins, Redactions& redactions, std::size_t servers)
       : all_(all), pins_(pins), redactions_(redactions), kept_(servers) {}
 
-  /// Another redaction: what was made of a server's catalogue is made anew.
+  /// The server's redaction has changed: its redacted catalogue is made anew.
   void reconfigure(std::uint32_t server) { kept_[server].reset(); }
 
   const Catalogue* find(std::uint32_t server) const override {

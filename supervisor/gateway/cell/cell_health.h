@@ -6,9 +6,9 @@
 #include "policy/config/cell_rules.h"
 #include "supervisor/os/clock.h"
 
-/// Whether a cell that runs is still wanted, and whether its server still answers. One that nobody
-/// needs is to be stopped; one that says nothing is asked, and given up if it does not answer.
-/// Pure: what was said and times in, what to do out.
+/// Whether a running cell is still wanted, and whether its server still answers. A cell that no
+/// session needs is to be stopped. A silent cell is pinged, and given up if it does not answer.
+/// Pure: messages and times in, decisions out.
 namespace cellblock::gateway {
 
 class CellHealth {
@@ -16,13 +16,13 @@ class CellHealth {
   /// The rules outlive it.
   CellHealth(const StopRules& stop, const HealthRules& health) : stop_(stop), health_(health) {}
 
-  /// From now on.
+  /// Starts the clock.
   void begin(Time now);
   /// A host has said something to it since the last look.
   void host_spoke() { host_spoke_ = true; }
   /// Anything at all.
   void server_spoke(Time now);
-  /// Nobody reads what it says, so that its silence means nothing.
+  /// The server's output is not read at the moment, so its silence means nothing.
   void set_paused(bool paused, Time now);
 
   enum class Action : std::uint8_t { none, stop, ask, give_up };
@@ -30,7 +30,7 @@ class CellHealth {
     Action action = Action::none;
     std::optional<Milliseconds> next;  ///< the latest time for the next look; none: never
   };
-  /// `is_busy`: somebody waits for something in it. `may_ask`: it can be asked now.
+  /// `is_busy`: a call waits for the cell. `may_ask`: the cell can be pinged now.
   Look look(bool is_busy, bool may_ask, Time now);
 
  private:

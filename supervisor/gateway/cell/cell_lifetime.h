@@ -64,7 +64,7 @@ class CellLifetime {
 /// The word in `cellblock status`: several states are one to the reader.
 std::string_view public_name_of(CellState state);
 
-/// One cell as status shows it.
+/// One cell's row in the status report.
 struct CellRow {
   std::uint64_t cell = 0;
   std::uint64_t session = 0;

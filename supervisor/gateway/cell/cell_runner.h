@@ -20,8 +20,9 @@
 #include "supervisor/gateway/io/line_writer.h"
 #include "supervisor/gateway/records/audit_record.h"
 
-/// One cell with its pipes and its timer: carries out what the machine (server_cell.h) decides. Of
-/// a session, of the survey of a catalogue, or of the gateway where several sessions share it.
+/// One cell with its pipes and its timer: carries out what the machine (server_cell.h) decides. The
+/// cell belongs to a session, to the survey of a catalogue, or to the gateway if several sessions
+/// share it.
 namespace cellblock::gateway {
 
 /// The pipes of one cell.
@@ -44,8 +45,7 @@ class CellLink {
     StderrCollector::Clean clean;  ///< of what it writes on stderr
   };
 
-  /// Nothing of it is read before begin_output(): what a cell says that nobody uses may cost
-  /// nothing.
+  /// Output is not read before begin_output(): the output of an unused cell must cost nothing.
   CellLink(EventLoop& loop, CellPipes pipes, const Server& server, std::uint64_t cell,
            StderrRing& ring, Receiver receiver);
 
@@ -59,16 +59,16 @@ class CellLink {
   /// Whether it can still be told anything. Its input being closed by us is no fault of its.
   WriterState input_state() const { return closing_input_ ? WriterState::open : writer_.state(); }
 
-  /// Of its output, what follows the last newline.
+  /// The part of the server's output behind the last newline.
   std::string_view unfinished() const { return reader_.unread().value_or(std::string_view{}); }
 
-  /// Nobody can write to its output any more, whatever is still in it.
+  /// No process can write to the output pipe any more. Unread bytes may be left in it.
   bool has_hung_up() const;
 
   void set_paused(bool paused);  ///< the host does not take what this cell sends
 
-  /// Its processes are gone: hands in what they left in the pipe. False while the host does not
-  /// take it; then it is to be called again.
+  /// The cell's processes have ended: passes on what is left in the pipe. False while the host does
+  /// not take it; the caller then calls again.
   bool drain_output();
   void drain_errors();
 
@@ -89,7 +89,7 @@ class CellLink {
   bool closing_input_ = false;
 };
 
-/// Who keeps a cell, and settles after it.
+/// Keeps a cell, and settles after it.
 class CellKeeper {
  public:
   /// The cell did something in this turn: settle() it, and whomever it did it to.
@@ -99,7 +99,7 @@ class CellKeeper {
   ~CellKeeper() = default;
 };
 
-/// For whom it runs, as the audit log and status say it; no session: 0.
+/// The owner of a cell in the audit log and in status. `session` 0: none.
 struct CellOwner {
   std::int32_t pid = 0;
   std::uint64_t session = 0;
@@ -114,10 +114,10 @@ class CellRunner final : private CellEffects {
   /// A spare cell is to be another one's, who uses it at once.
   void give_to(const CellPlan& plan, CellOwner owner, CellKeeper& keeper);
 
-  // From the launcher.
+  // Events from the launcher.
   void started(std::uint64_t cell, std::vector<Fd> pipes);
   void refused(const wire::CellEvent& event);
-  /// By the gateway itself: the launcher was not asked.
+  /// The gateway refused the start itself, without asking the launcher.
   void withheld(const Failure& failure);
   void running();
   void ended(const CellFacts& facts);
@@ -125,15 +125,15 @@ class CellRunner final : private CellEffects {
   /// Writes what waits for it, hands in its last words, and notices a server that does not read.
   void settle();
   std::size_t queued() const { return link_ ? link_->queued() : 0; }
-  /// It ends as one that is idle does.
+  /// Stops the cell as an idle one is stopped.
   void give_way();
-  /// Those it speaks to do not take what it sends.
+  /// The hosts do not take the server's output.
   void set_paused(bool paused);
 
   ServerCell& cell() { return cell_; }
   const ServerCell& cell() const { return cell_; }
   const CellOwner& owner() const { return owner_; }
-  /// When it started, or somebody said something to it.
+  /// When the cell started, or when a message was last sent to it.
   Time last_used() const { return std::max(last_used_, cell_.since()); }
   AuditOrigin origin() const;
   bool is_over() const { return cell_.is_over() && !facts_; }

@@ -17,9 +17,9 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/os/clock.h"
 
-/// What is said on a cell that several sessions of one user share (`cells = "per-user"`): to the
-/// server they are one client, which can nothing. Whatever concerns all of them is said once, and
-/// what the server says goes to whose it is, or to nobody. Pure.
+/// Multiplexes the sessions of one user that share a cell (`cells = "per-user"`). The server sees
+/// one client without capabilities. What concerns all sessions is sent once. What the server sends
+/// goes to the session it belongs to, or to none. Pure.
 namespace cellblock::gateway {
 
 /// Requests that several sessions make and that a cell is sent once: which session waits for which
@@ -37,14 +37,14 @@ class RequestCoalescer {
   };
 
   bool is_asked(std::string_view what) const;
-  /// It goes to the cell: the answer has this id.
+  /// The request goes to the cell; its answer has this id.
   void ask(std::string_view what, Waiting first);
   /// is_asked() holds.
   void wait(std::string_view what, Waiting another);
   /// Whether the answer with this id is awaited here.
   bool has(std::string_view own_id) const;
   std::optional<Done> take(std::string_view own_id);
-  /// Its answer no longer holds for those who ask later.
+  /// The answer does not hold for sessions that ask later.
   void close(std::string_view what);
   void leave(std::uint64_t member);
   std::vector<Done> take_all();
@@ -77,13 +77,14 @@ class Subscriptions {
 
   enum class Removed : std::uint8_t {
     last,  ///< the server is to be told
-    some,  ///< others want it still, or nobody did
+    some,  ///< other sessions still want it, or none did
   };
   Removed remove(Session session, std::string_view uri);
-  /// The session has left: what nobody wants any more.
+  /// The session has left. Returns the URIs that no session wants any more.
   std::vector<std::string> forget(Session session);
 
-  /// Who hears that `uri` was updated, which may be a part of what they subscribed to.
+  /// The sessions that are told that `uri` was updated; it may be a part of a resource they
+  /// subscribed to.
   std::vector<Session> wanting(std::string_view uri) const;
 
  private:
@@ -103,7 +104,7 @@ class ClientMultiplexerEffects {
   /// Whether a request of so many bytes may wait for the server besides what waits already.
   virtual bool has_room(std::size_t bytes) const = 0;
   virtual void record(const AuditNote& note) = 0;
-  /// A log message that is nobody's: for whoever reads the server's stderr.
+  /// A log message of no session: it goes to the log of the server's stderr.
   virtual void keep_log(std::string_view text) = 0;
   /// tell() is to be called, and what was said is to be written, when this turn is over.
   virtual void settle_soon() = 0;
@@ -123,7 +124,7 @@ class ClientMultiplexer {
 
   /// The first to say anything decides it; the others use a bridge.
   Era agree_on(Era wanted);
-  /// It refused its `initialize`, or nobody knows what it answered: nobody else is to come here.
+  /// The server refused `initialize`, or its answer is not known: no further session may join.
   bool is_spent() const { return is_spent_; }
 
   /// A line that an upstream has let pass.
@@ -137,7 +138,7 @@ class ClientMultiplexer {
   /// All calls in flight fail.
   void lose_all();
 
-  /// To calls that nobody here made, or who made them has left.
+  /// Answers to calls that no session here made, or whose session has left.
   std::uint64_t foreign_answers() const { return foreign_answers_; }
 
  private:

@@ -14,7 +14,7 @@ namespace cellblock::gateway {
 struct EvictionCandidate {
   std::uint32_t server = 0;
   bool is_ending = false;
-  bool may_give_way = false;  ///< nobody would miss it
+  bool may_give_way = false;  ///< no session would miss it
   bool is_in_use = false;     ///< just now, and likely to be again
   bool is_spare = false;
   Time last_used;
@@ -28,17 +28,17 @@ struct WantedPlace {
 };
 
 struct Eviction {
-  /// A place will be free without anybody's doing.
+  /// A place will become free by itself.
   bool is_under_way = false;
   std::optional<std::size_t> victim;  ///< index of the candidate; none: there is none
 };
 
-/// A spare one goes first, then the one that was not used for the longest time. The place of one
-/// that is ending is for the first who waits: whoever is behind him needs another.
+/// A spare cell goes first, then the least recently used one. The place of a cell that is ending
+/// goes to the first waiter; later waiters need another.
 Eviction eviction_for(const std::vector<EvictionCandidate>& cells, const WantedPlace& wanted);
 
-/// So long ago somebody must have spoken to a cell that gives way: sessions that take turns would
-/// else lose theirs between the greeting and the first request.
+/// A cell must have been quiet for this long before it may give way: sessions that take turns would
+/// otherwise lose their cells between the introduction and the first request.
 inline constexpr Milliseconds quiet_time{500};
 
 /// Whether the place of a cell of server `freed` helps a start of `wanted` that was refused so.

@@ -50,7 +50,7 @@ class GatewayServices {
   /// Asks the launcher, as soon as the server may start. Its events go to that runner, which must
   /// live until the cell has ended, or was refused or withheld. `workspace` may be not valid: none.
   virtual void start_cell(CellRunner& cell, Fd workspace) = 0;
-  /// Nobody wants it any more. No effect once the launcher was asked.
+  /// The start is no longer wanted. No effect once the launcher was asked.
   virtual void withdraw_start(const CellRunner& cell) = 0;
   virtual void handshake_answered(const CellRunner& cell) = 0;
   virtual void terminate_cell(std::uint64_t cell) = 0;
@@ -62,14 +62,14 @@ class GatewayServices {
   /// A session may need a cell of it.
   virtual void expect_cell(std::uint32_t server) = 0;
 
-  /// Of a server with `cells = "per-user"`: to be used at once.
+  /// The shared cell of a server with `cells = "per-user"`. To be used at once.
   virtual ServerCell& shared_cell(std::uint32_t server) = 0;
   /// Bytes that its shared cell has not taken.
   virtual std::size_t queued_for_shared(std::uint32_t server) const = 0;
 
   virtual void record(const AuditEntry& record) = 0;
   virtual AuditState audit_state() const = 0;
-  /// As AuditChannel::when_written.
+  /// See AuditChannel::when_written.
   virtual void when_recorded(std::function<void(AuditState)> then) = 0;
   using ControlAnswered = std::function<void(const std::string& result)>;
   /// At once, or later in a turn of its own.

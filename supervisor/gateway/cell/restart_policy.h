@@ -43,8 +43,8 @@ struct StartAnswer {
 
 class RestartPolicy {
  public:
-  /// For how long one cell is tried alone. One that its host asks nothing, or that says nothing,
-  /// keeps nobody else out for longer.
+  /// For how long one cell is tried alone. A cell that gets no request, or does not answer, keeps
+  /// others waiting no longer than this.
   static constexpr Milliseconds alone{5'000};
 
   /// `rules` outlives it.
@@ -52,12 +52,12 @@ class RestartPolicy {
 
   /// A cell is to start. go: it was counted as started.
   StartAnswer may_start(StartKey start, Time now);
-  /// Its handshake was answered.
+  /// The cell's handshake was answered.
   void answered(StartKey start);
-  /// It ended as it should not have. `chance`: any number, so that those who failed together do not
-  /// come back together.
+  /// The cell failed. `chance`: any number; it spreads the restarts of servers that failed
+  /// together.
   void failed(StartKey start, std::uint64_t chance, Time now);
-  /// It is over, and that says nothing about the server.
+  /// The cell ended, and its end says nothing about the server.
   void gone(StartKey start);
   /// An administrator's or its user's word: as if nothing had been.
   void reset();

@@ -24,10 +24,9 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
-/// One cell from the request to start it until its processes are gone, and who uses it meanwhile.
-/// Validates what it writes and hands it on; knows nothing of MCP's methods and nothing of hosts:
-/// where several use it, client_multiplexer.h does. Pure: lines, launcher events and times in,
-/// effects out.
+/// One cell from the request to start it until its processes have ended, with its users. Validates
+/// what it writes and passes it on. It knows no MCP methods and no hosts; client_multiplexer.h
+/// serves cells with several users. Pure: lines, launcher events and times in, effects out.
 namespace cellblock::gateway {
 
 /// Lines on a server's stdout that are no JSON-RPC. None is ever forwarded. A server that writes
@@ -46,7 +45,7 @@ class InvalidOutputBudget {
     return lines_ > max_lines || bytes_ > max_bytes;
   }
 
-  /// A valid message shows that somebody who speaks MCP is there.
+  /// A valid message shows that the program speaks MCP.
   void renew() { lines_ = 0, bytes_ = 0; }
 
   std::uint64_t total() const { return total_; }
@@ -59,9 +58,9 @@ class InvalidOutputBudget {
   std::string first_;
 };
 
-/// `ended.given_up` holds the first cause that the gateway saw. Where the cell turns out to have
-/// ended by itself, that end is the cause: a process closes its pipes before anybody can learn how
-/// it ended, so a closed stdout or stdin was only the first sign of it.
+/// `ended.given_up` holds the first cause that the gateway saw. If the cell turns out to have ended
+/// by itself, that end is the cause: a process closes its pipes before its exit status is known, so
+/// a closed stdout or stdin was only the first sign.
 EndedCell with_true_cause(EndedCell ended);
 
 Failure failure_of_end(const std::string& server, const EndedCell& ended);
@@ -111,7 +110,7 @@ class ServerCell {
   /// `server` and `scanner` outlive it.
   ServerCell(const Server& server, CellPlan plan, MessageScanner& scanner, CellEffects& effects);
 
-  // By its users. A user must leave before it is destroyed, unless cell_gone() came.
+  // Called by users. A user must leave before it is destroyed, unless cell_gone() came.
   /// The first one asks for the cell. Who comes later, or to a spare one, hears at once if its
   /// program runs.
   void use(CellUser& user, Time now);
@@ -132,7 +131,7 @@ class ServerCell {
   /// time does not make its server late.
   void asked();
 
-  // By the launcher and the pipes.
+  // Called by the launcher's channel and the pipes.
   void started(std::uint64_t cell, Time now);
   void refused(wire::StartRefusal refusal, const CellFacts& facts, Time now);
   /// The server may not start now, and the launcher was not asked.
@@ -152,39 +151,39 @@ class ServerCell {
   /// After everything that it wrote has been handed in.
   void ended(const CellFacts& facts, Time now);
   void deadline(Time now);
-  /// Nobody reads what it says.
+  /// The server's output is not read at the moment.
   void set_paused(bool paused, Time now) { health_.set_paused(paused, now); }
 
-  // By who keeps spare ones.
-  /// Asks for the cell before anybody uses it. What it says stays in its pipe.
+  // Called by the keeper of spare cells.
+  /// Asks for the cell before a session uses it. The server's output stays in its pipe.
   void start_spare(Time now);
   bool is_spare() const { return is_spare_; }
   /// To what end the first user has it: before use().
   void give_to(const CellPlan& plan) { plan_ = plan; }
 
-  // By who wants its place.
-  /// Nobody would miss it.
+  // Called by the eviction, which looks for a place.
+  /// No session would miss the cell.
   bool may_give_way(Time now) const;
-  /// It has just been used, and is about to be again (CellUser).
+  /// The cell has just been used and is about to be used again (CellUser).
   bool is_amid_list(Time now) const;
-  /// Of one that is not running yet: somebody waits for that.
+  /// A cell that is not running yet and that a call waits for.
   bool is_awaited(Time now) const;
   void give_way(Time now) { stop_unneeded(GivenUp::evicted, now); }
   /// How much its users have said to it.
   std::uint64_t said() const { return said_; }
 
-  // By who keeps a shared one.
+  // Called by the keeper of shared cells.
   /// Hands out what is answered without the server.
   void tell(Time now);
   void stop();
   bool has_users() const { return !users_.empty(); }
   /// Each once.
   std::set<std::uint64_t> sessions() const;
-  /// It neither ends nor has refused its handshake.
+  /// Whether new users may join: the cell is neither ending nor has it refused its handshake.
   bool takes_users() const {
     return may_go_on() && !closed_ && !is_retired_ && !(shared_ && shared_->is_spent());
   }
-  /// Who uses it stays; nobody else is to come.
+  /// Present users stay; no new ones may join.
   void retire() { is_retired_ = true; }
 
   const Server& server() const { return server_; }
@@ -193,12 +192,12 @@ class ServerCell {
   CellState state() const { return life_.state(); }
   Time since() const { return since_; }
   std::uint64_t noise_lines() const { return invalid_output_.total(); }
-  /// As if it ended now.
+  /// The end of the cell, if it ended now.
   EndedCell so_far(Time now) const { return end({}, now); }
   /// What would let it reach what it was refused of the network since then; empty: it was refused
   /// nothing, or nothing allows it.
   std::string network_advice(Time since) const;
-  /// Those that no user counts.
+  /// Answers to calls of no present user.
   std::uint64_t foreign_answers() const { return shared_ ? shared_->foreign_answers() : 0; }
   bool is_over() const { return life_.is_over(); }
 
@@ -214,9 +213,9 @@ class ServerCell {
       if (std::ranges::find(users_, user) != users_.end()) tell(*user);
     }
   }
-  /// Its program runs, and it has not been asked to end.
+  /// The program runs, and the cell has not been asked to end.
   bool is_running() const;
-  /// It was asked for, and it has not been asked to end.
+  /// The cell was asked for, and has not been asked to end.
   bool may_go_on() const;
   bool is_watched() const;
   bool is_busy(Time now) const;

@@ -17,7 +17,7 @@ namespace cellblock::gateway {
 
 class SharedCells final : private CellKeeper {
  public:
-  /// For how long a cell is kept that nobody uses.
+  /// For how long an unused shared cell is kept.
   static constexpr Milliseconds kept_idle{60'000};
 
   struct Hooks {
@@ -28,7 +28,7 @@ class SharedCells final : private CellKeeper {
   };
   SharedCells(GatewayServices& services, Hooks hooks);
 
-  /// To be used at once. One that ends takes nobody new: then it is another one.
+  /// To be used at once. If the present cell is ending, another one is started.
   ServerCell& cell_of(std::uint32_t server);
   /// Bytes that the server has not taken.
   std::size_t queued(std::uint32_t server) const;

@@ -31,12 +31,13 @@ class SpareCells final : private CellKeeper {
 
   /// A session may need a cell of it: from now on there are as many as declared.
   void expect(std::uint32_t server);
-  /// One that waits, as if it were new; null: there is none. To be used at once.
+  /// A waiting spare cell, as if it were new; null: there is none. To be used at once.
   std::unique_ptr<CellRunner> take(const CellPlan& plan, CellOwner owner, CellKeeper& keeper);
-  /// A session's cell is being started or introduced: spare ones wait for `head_start` at the most,
-  /// whoever comes meanwhile.
+  /// A session's cell is being started or introduced: starts of spare cells wait, at most for
+  /// `head_start`.
   void hold_back(std::uint32_t server);
-  /// It has answered, or will not: they wait for `first_questions`.
+  /// The session's cell has answered, or will not: starts of spare cells wait for
+  /// `first_questions`.
   void go_on(std::uint32_t server);
   static constexpr Milliseconds head_start{5'000};
   static constexpr Milliseconds first_questions{1'000};
@@ -45,11 +46,11 @@ class SpareCells final : private CellKeeper {
   /// other users may need.
   static constexpr Milliseconds lonely_time{60'000};
 
-  /// Those that are there are stopped, and others take their place when a session comes.
+  /// Stops the spare cells. New ones are started when a session comes.
   void stop(std::uint32_t server);
   /// What they were made from has changed.
   void replace(std::uint32_t server);
-  /// How many are declared, who may use them, or whether anybody is there, has changed.
+  /// The declared number, the permitted users, or the presence of sessions has changed.
   void look_again() { look_soon(); }
   void stop_all();
 

@@ -25,14 +25,15 @@ class StartQueue {
     std::function<std::uint64_t()> chance;
     /// The launcher may be asked now: it has not too many questions to answer already.
     std::function<bool()> may_ask;
-    /// It waits for a place, and so many before it do: a cell that nobody needs may give way.
+    /// The cell waits for a place behind `claims` others: a cell that no session needs may give
+    /// way.
     std::function<void(CellRunner&, wire::StartRefusal refusal, std::size_t claims)> make_room;
   };
   StartQueue(EventLoop& loop, const Config& config, Hooks hooks);
 
   void start(CellRunner& cell, Fd workspace);
-  /// The launcher has no place for it: it is asked again when a cell has ended whose place is for
-  /// nobody who has waited longer, until that time; then the cell hears `refusal`.
+  /// The launcher has no place for the cell. It is asked again when a place becomes free that no
+  /// earlier waiter claims, until `until`; then the cell gets `refusal`.
   void wait_for_room(CellRunner& cell, Fd workspace, const wire::CellEvent& refusal, Time until);
   static constexpr Milliseconds room_patience{15'000};  ///< from the first refusal
   /// So often it is looked whether a cell that was needed is not any more.
@@ -46,11 +47,12 @@ class StartQueue {
   /// The launcher has answered a question.
   void launcher_answered() { look_soon(); }
   bool is_anybody_waiting() const { return !waiting_.empty(); }
-  /// Nobody wants it any more. If it waits here, it is over; the launcher is another matter.
+  /// The cell is no longer wanted. If it still waits here, it is over. Otherwise the launcher
+  /// decides.
   void withdraw(const CellRunner& cell);
 
   void answered(const CellRunner& cell);
-  /// It is over, and why is known.
+  /// The cell ended for a known cause.
   void ended(const CellRunner& cell, const Failure& failure);
   /// The launcher did not start it, for a reason that is not the server's.
   void refused(const CellRunner& cell);

@@ -21,14 +21,14 @@ struct StderrLine {
   std::string text;        ///< escaped
 };
 
-/// Lines in a row, and where whoever reads on is to go on.
+/// Consecutive lines, and where the reader goes on.
 struct StderrPage {
   std::vector<const StderrLine*> lines;  ///< oldest first
   std::uint64_t next = 0;                ///< number of the last of them, or what was asked for
   std::uint64_t missed = 0;              ///< came before them, and are not kept any more
 };
 
-/// One server's last lines. They are numbered from 1 on.
+/// The last lines of one server's stderr, numbered from 1.
 class StderrRing {
  public:
   static constexpr std::size_t max_lines = 200;
@@ -54,7 +54,7 @@ class StderrCollector {
   static constexpr std::size_t max_line = 8U << 10;
   static constexpr std::uint32_t max_lines_per_second = 100;
 
-  /// What is done to a line before anybody sees it; null: nothing.
+  /// Redacts a line before it is stored; null: it is stored as it is.
   using Clean = std::function<std::string(std::string_view line)>;
 
   StderrCollector(StderrRing& ring, std::uint64_t cell, Clean clean = nullptr)

@@ -9,8 +9,8 @@
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/clock.h"
 
-/// What the cells use, as the launcher said last. It is asked when somebody wants to know, and by
-/// one request at a time. Pure: what is asked and told goes in and out.
+/// What the cells use, as the launcher last reported. The launcher is asked only on demand, with
+/// one request at a time. Pure: requests and reports in, answers out.
 namespace cellblock::gateway {
 
 class UsageBook {
@@ -19,7 +19,7 @@ class UsageBook {
   static constexpr Milliseconds fresh_for{200};
   /// What is older is not shown.
   static constexpr Milliseconds shown_for{3'000};
-  /// Nobody waits longer; see wait_is_over().
+  /// Longest wait for a report; see wait_is_over().
   static constexpr Milliseconds patience{1'000};
   static constexpr std::size_t most_waiting = 256;
 

@@ -12,16 +12,16 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/os/clock.h"
 
-/// A call that a rule gives, and that somebody has to approve first. Pure.
+/// A call that a rule allows after an approval. Pure.
 namespace cellblock::gateway {
 
 /// Whether a call of this method may wait for an approval; what may not is refused.
 bool may_wait_for_approval(std::string_view method);
 
-/// As whoever decides: the host says what its user has said.
+/// The uid recorded for a decision that the host reports as its user's.
 inline constexpr std::uint32_t by_host = UINT32_MAX;
 
-/// Of one call. Gone when the call returns.
+/// One call to be approved. Valid during the call.
 struct AskedCall {
   const Rule& rule;
   std::string_view method;
@@ -31,7 +31,7 @@ struct AskedCall {
   Time now;
 };
 
-/// Of whom the call is.
+/// The caller.
 struct Asker {
   const Server& server;
   Approvals& approvals;
@@ -41,16 +41,16 @@ struct Asker {
   std::int32_t pid = 0;
 };
 
-/// What it waits for. An error: nobody is asked.
+/// The approval that the call waits for. Error: no approver exists.
 std::expected<Approval, Failure> ask_for(const Asker& asker, const AskedCall& call);
 
 /// Why it is not made: it was denied, or its time is over.
 Failure not_approved(const Approval& approval, const Server& server);
 
-/// It was allowed, and what it names is not what it was when somebody was asked.
+/// The call was approved, but the definition it names has changed since the approval was asked for.
 Failure changed_since_asked(const Message& request, const Server& server);
 
-/// The rules ask about it now, or ask somebody else.
+/// The rules now ask about the call, or ask another approver.
 Failure asked_otherwise(const Server& server);
 /// Other redaction rules hold than when its text was looked through.
 Failure redacted_otherwise(const Server& server);

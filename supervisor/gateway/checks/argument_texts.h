@@ -17,12 +17,12 @@ struct ArgumentText {
   bool is_clean = false;  ///< nothing was taken out: a digest beside it tells nothing more
 };
 
-/// What of a call may stand in the audit log. Whatever a server's redaction looks for is taken out,
-/// also where it only counts it, and the secrets that the server was given; where the administrator
-/// wants arguments there, also what looks like a credential or is called like one.
+/// The part of a call that may stand in the audit log. It removes what the server's redaction looks
+/// for (also where it only counts) and the secrets the server was given. Where the administrator
+/// records arguments, it also removes what looks like a credential or has a credential's name.
 class ArgumentTexts {
  public:
-  /// As the log escapes it; then a mark says how many bytes are missing.
+  /// Longest text, as the log escapes it; a mark then tells how many bytes are missing.
   static constexpr std::size_t longest = 4096;
 
   /// Which outlives it.
@@ -31,10 +31,10 @@ class ArgumentTexts {
   /// The configuration has changed.
   void reconfigure() { redactors_.clear(); }
 
-  /// Of `params` of a request, as they are: the JSON of its `arguments`; `{}` where there are none.
+  /// The JSON of `arguments` in the `params` of a request; `{}` if there are none.
   ArgumentText of(std::uint32_t server, std::string_view params);
-  /// Of the name of a tool, a prompt or a resource, or another word of a record about that server.
-  /// As it is where there is no such server.
+  /// A tool's, prompt's or resource's name, or another word of a record about that server.
+  /// Unchanged if there is no such server.
   std::string name(std::string_view server, std::string_view said);
 
  private:

@@ -10,22 +10,22 @@
 #include "policy/jsonrpc/jsonrpc.h"
 #include "supervisor/gateway/message/audit_note.h"
 
-/// Whether a host's request may go on to the server. What a person may not use does not exist for
-/// that person: the answer is the one for a name that nobody has.
+/// Whether a host's request may go on to the server. A tool that a user may not use does not exist
+/// for that user: the answer is the one for an unknown name.
 namespace cellblock::gateway {
 
 /// Why something that exists for this person may not be used so, in words that a model can act on:
 /// `denied`, or `approval_required`.
 Failure denial(const AccessVerdict& verdict, const Server& server);
 
-/// Of a tool as a result that the model sees, of the rest as an error.
+/// Tool calls get a result that the model sees, other calls an error.
 std::string denied_reply(std::string_view id, AccessKind kind, Era era, const Failure& failure);
 
 struct CallAccess {
   std::string_view rule;       ///< which one decided, for the audit log
   std::string refusal;         ///< a whole message, without its newline; empty: it may go on
   std::string named;           ///< what is refused, or asked about
-  const Rule* asks = nullptr;  ///< it may go on when somebody has approved it
+  const Rule* asks = nullptr;  ///< the request may go on after an approval
   /// What is done because it could carry away what was read; off: it could not.
   FlowEffect flow = FlowEffect::off;
 };
@@ -40,7 +40,7 @@ AuditNote note_of_denied(std::string_view line, const Message& message, const Ca
 /// Whether a notification of the server's names a resource that does not exist for this person.
 bool names_hidden(std::string_view line, const Message& message, const Rights& rights);
 
-/// What a probe's cell offers, whoever attaches to it: one tool of ours.
+/// The rights at a probe's cell, for any user: one tool of cellblock's own.
 const Rights& probe_rights();
 
 // Answers for what does not exist. `id` is raw JSON.

@@ -16,8 +16,8 @@
 #include "policy/results/bounding_notes.h"
 #include "supervisor/os/clock.h"
 
-/// What one session was not given of its results, to be read on: bounded in number, bytes and age.
-/// Nobody but that session can read it, and it ends with it.
+/// Withheld parts of one session's results, kept for later reading: bounded in number, bytes and
+/// age. Only that session can read them, and they end with it.
 namespace cellblock::gateway {
 
 // Names of what is kept: "cellblock://results/ID" the whole of a result, "cellblock://results/ID/1"
@@ -26,7 +26,7 @@ namespace cellblock::gateway {
 inline constexpr std::string_view kept_results_prefix = "cellblock://results/";
 inline constexpr std::size_t kept_id_length = 32;  ///< hexadecimal digits
 
-/// By its spelling alone. A server that is called "results" has no such URIs by accident.
+/// Decides by the spelling alone. A server named "results" has no such URIs by accident.
 inline bool is_kept_uri(std::string_view uri) {
   if (!uri.starts_with(kept_results_prefix)) return false;
   uri.remove_prefix(kept_results_prefix.size());
@@ -45,7 +45,7 @@ inline constexpr const char* reading_tool_name = "cellblock_read_result";
 /// servers as one are made elsewhere.
 enum class ReadingTool : std::uint8_t { not_listed, listed };
 
-/// As it stands in tools/list: a JSON object.
+/// The tool's definition in tools/list: a JSON object.
 std::string_view reading_tool();
 
 /// `result` is the raw result of a tools/list, narrowed as it may be; with the tool at the end of
@@ -123,7 +123,7 @@ class KeptResults {
   KeptResults(const KeptResults&) = delete;
   KeptResults& operator=(const KeptResults&) = delete;
 
-  /// As much as there is room for: older results make place.
+  /// Keeps as many parts as fit; older results are dropped.
   KeptParts keep(const std::vector<MissingPart>& parts, std::size_t page_bytes, Time now);
 
   struct Place {

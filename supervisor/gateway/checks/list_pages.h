@@ -23,7 +23,7 @@ class ListPages {
 
   static constexpr std::size_t max_pages = 256;  ///< of one list
 
-  /// Those that a `capabilities` object promises: `resources` has two lists.
+  /// Fetches the lists that a `capabilities` object promises: `resources` has two.
   void want_what_is_promised(const nlohmann::ordered_json& capabilities);
 
   struct Page {

@@ -20,7 +20,7 @@ namespace cellblock::gateway {
 
 class PinEffects {
  public:
-  /// They are not what is on disk any more.
+  /// The pins differ from the file on disk now.
   virtual void pins_changed(std::uint32_t server) = 0;
   virtual void pin_event(std::uint32_t server, const PinEvent& event) = 0;
   virtual std::int64_t unix_ms() const = 0;
@@ -40,7 +40,7 @@ class PinBook {
   /// To be put back what was on disk.
   PinSet& put_back(std::uint32_t server) { return sets_[server]; }
 
-  /// Of a server that is new (the next index), or is pinned otherwise now.
+  /// The server is new (the next index), or its declaration pins otherwise now.
   void begin_anew(std::uint32_t server);
 
   /// What the configuration lets pass of it, as it is now.
@@ -51,17 +51,17 @@ class PinBook {
            PageEnd end);
   /// What a survey found.
   void see(std::uint32_t server, const Catalogue& catalogue);
-  /// What was known before there were pins: those of its lists that nobody has seen. What it says
-  /// of others may be older than what was seen.
+  /// Pins a catalogue from before there were pins: only the lists that have not been seen yet. The
+  /// catalogue may be older than what was seen of the others.
   void see_first(std::uint32_t server, const Catalogue& catalogue);
 
   /// What arguments are held to.
   SchemaBook& schemas() { return schemas_; }
 
-  /// Another one when anything has changed.
+  /// Changes with every change of the server's pins.
   std::uint64_t revision(std::uint32_t server) const { return revisions_[server]; }
 
-  /// Who decides, about which server; `by`: a uid, as the kernel says.
+  /// The deciding user and the server; `by`: a uid, as the kernel reports it.
   struct Decider {
     std::uint32_t server = 0;
     std::uint32_t by = 0;

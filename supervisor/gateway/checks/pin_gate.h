@@ -28,15 +28,15 @@ class PinGate {
 
   /// A page of a list, cleaned, on its way to the host.
   void see(ListKind kind, const nlohmann::ordered_json& items, PageEnd end);
-  /// Of what was seen last.
+  /// Whether the definition that was seen last is accepted.
   bool admits(ListKind kind, std::string_view name) const;
 
   /// A tool that has not been listed is withheld from now on, and not let pass as one of a first
   /// sight would be.
   void withhold_unlisted() { unlisted_ = Unlisted::withheld; }
 
-  /// A request that the rules give. What no pin knows is answered as what nobody has; what is
-  /// withheld with `quarantined`.
+  /// Judges a request that the rules allow. A name unknown to the pins is answered like an unknown
+  /// name, a withheld one with `quarantined`.
   void judge(std::string_view line, const Message& message, CallAccess& access) const;
 
   /// What is accepted of what a request names; nullopt: nothing is, or it is not held to that.
@@ -46,9 +46,8 @@ class PinGate {
   /// as one is known that they can be held to.
   std::optional<Failure> refuse_arguments(std::string_view line, const Message& message) const;
 
-  /// Of the tool that is called, where its arguments decide: what its accepted inputSchema says of
-  /// those that are left out; null: nothing is known. Valid until the next call of this or of
-  /// refuse_arguments.
+  /// The defaults in the accepted inputSchema for arguments that the call leaves out, if its
+  /// arguments decide; null: not known. Valid until the next call of this or of refuse_arguments.
   const Arguments* defaults_for(const Message& message, const Rights& rights) const;
 
   /// Whether the tools that there are have to be listed before this one can be judged.

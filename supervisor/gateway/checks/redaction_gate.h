@@ -28,8 +28,7 @@ class Redactions {
   /// The configuration has changed: made anew is what is made from other words. What was found is
   /// still what was found.
   void reconfigure();
-  /// Another one when something else is looked for, or something else is done about it: what was
-  /// looked through before may not pass now.
+  /// Changes when the rules change: a text that was checked before may not pass now.
   std::uint64_t revision(std::uint32_t server) { return entry(server).revision; }
 
   /// An error: nothing of this server may pass, since it cannot be looked at.
@@ -38,9 +37,9 @@ class Redactions {
   /// Null: nothing yet.
   const FoundCounts* found(std::uint32_t server, Direction direction) const;
 
-  /// Of a line that the server wrote on stderr, or of another text of it that is no message.
+  /// Redacts a line of the server's stderr, or another text of the server that is no message.
   std::string clean(std::uint32_t server, std::string_view text);
-  /// Of a piece of JSON of the server's that is no message. Nullopt: it does not pass.
+  /// Redacts JSON of the server that is no message. nullopt: it must not pass.
   std::optional<std::string> clean_json(std::uint32_t server, std::string_view json);
   /// False: nothing is looked for in what the server says.
   bool watches_host(std::uint32_t server);
@@ -80,7 +79,7 @@ class RedactionGate {
   std::expected<void, Failure> pass(Direction direction, std::string_view line,
                                     const Message& message, std::vector<Replacement>& edits);
 
-  /// A text of the server's that is no message's, and is told to somebody.
+  /// Redacts a text of the server that is shown to a user.
   std::string clean(std::string_view text) { return redactions_.clean(server_index_, text); }
 
   /// Redactions::revision().

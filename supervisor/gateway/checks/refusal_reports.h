@@ -23,11 +23,11 @@ class RefusalReports {
   /// Which outlives it.
   explicit RefusalReports(const Config& config) : config_(config) {}
 
-  /// Whose cells they are; before that nothing is added.
+  /// Sets the uid of the cells' user; nothing is added before.
   void belong_to(std::uint32_t uid) { uid_ = uid; }
   void reconfigure() { advice_.clear(); }
 
-  /// By server: the TOML that would allow the name which its cells were refused last, or nothing.
+  /// The TOML that would allow the name that this server's cells were last refused; empty: none.
   using RefusedName = std::function<std::string(std::uint32_t server)>;
   void ask_for_names(RefusedName refused_name) { refused_name_ = std::move(refused_name); }
 

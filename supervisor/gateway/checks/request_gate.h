@@ -24,7 +24,7 @@ namespace cellblock::gateway {
 
 class KeptResults;
 
-/// One request that the rules of access let pass. Gone when the call returns.
+/// One request that the rules of access allow. Valid during the call.
 struct HostRequest {
   std::string_view line;
   const Message& message;
@@ -70,7 +70,7 @@ class RequestGate {
   ArgumentText argument_text(std::string_view params) {
     return parts_.policy.argument_texts.of(parts_.server_index, params);
   }
-  /// For what a rule asks about, when it has passed. An error: nobody is asked.
+  /// Asks for the approval of a request that has passed. Error: no approver exists.
   std::expected<Approval, Failure> ask(const AskedCall& call);
   /// What an administrator types to decide about it.
   std::string approval_id(const Approval& approval) const {

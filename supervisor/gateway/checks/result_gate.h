@@ -22,7 +22,7 @@
 /// before its id is put back. Pure.
 namespace cellblock::gateway {
 
-/// One answer that may be too large.
+/// One answer that may exceed the bounds.
 struct BoundableAnswer {
   std::string_view line;
   const Message& message;  ///< a result or an error
@@ -88,8 +88,9 @@ struct ServerAnswer {
 
 /// What an answer goes on with.
 struct Delivery {
-  /// Of its line: those that were there before, or one of the whole result (or error) in which they
-  /// are all done. Where nothing is to be changed they are what they were, and nothing was parsed.
+  /// Edits of the answer's line: the edits from before, or one edit that replaces the whole result
+  /// (or error) and includes them. If nothing needs to change they are the former edits, and
+  /// nothing was parsed.
   std::vector<Replacement> edits;
   std::string_view remark;  ///< for the audit log: what was done to it; empty: nothing
 };

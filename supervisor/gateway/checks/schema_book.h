@@ -49,7 +49,7 @@ class SchemaBook {
   std::map<Key, Entry, Less> entries_;
 };
 
-/// Of a definition's canonical text.
+/// The input schema in a definition's canonical text.
 std::expected<JsonSchema, std::string> input_schema_of(std::string_view definition);
 
 }  // namespace cellblock::gateway

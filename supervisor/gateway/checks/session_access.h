@@ -11,8 +11,8 @@
 /// What one session's rules leave a host and a server.
 namespace cellblock::gateway {
 
-/// What a server may ask of this person's host: what client_features names, as far as the rules
-/// allow it. Nobody is asked about it, so what they ask about is not among them.
+/// What a server may ask of this user's host: the features in client_features that the rules allow.
+/// Features that a rule asks about are not included, since no approval is possible here.
 inline ClientFeatures permitted_features(const Server& server, const Rights& rights) {
   const auto allows = [&](std::string_view feature) {
     return rights.decide({AccessKind::feature, feature, nullptr}).effect == Effect::allow;
@@ -37,13 +37,13 @@ class SessionAccess {
   /// To nothing at all.
   void give_up();
 
-  /// By the server's index.
+  /// Rights at one server, by its index.
   const Rights& rights(std::uint32_t server) const { return rights_[server]; }
-  /// Those that may be used.
+  /// The servers that the user may use.
   const ServerSet& servers() const { return servers_; }
 
-  /// The longest line that any of these takes, while nobody knows for which of them a line is. All
-  /// of them as one have pages of their own, however small the servers' bounds are.
+  /// The longest line that any permitted server takes, for lines whose server is not known yet. The
+  /// combined lists have pages of their own, however small the servers' bounds are.
   std::uint64_t longest_from_host() const { return longest_from_host_; }
   std::uint64_t longest_to_host() const { return longest_to_host_; }
 

@@ -39,8 +39,8 @@ struct UserPolicy {
   ArgumentTexts argument_texts;
   RefusalReports refusal_reports;
   HeldBytes held;  ///< of all sessions
-  /// Of all sessions too: of lists of tools that a search takes page by page. Servers write them,
-  /// so they have a sum of their own, and no session ends because of them. The largest list fits.
+  /// Of all sessions: lists of tools that a search fetches page by page. Servers write them, so
+  /// they have a budget of their own, and no session ends because of them. The largest list fits.
   HeldBytes lists{128U << 20};
 };
 

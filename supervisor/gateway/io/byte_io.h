@@ -15,7 +15,7 @@ namespace cellblock::gateway {
 enum class IoStatus : std::uint8_t {
   done,  ///< `count` bytes, more than 0
   would_block,
-  closed,  ///< end of file, or nobody reads any more
+  closed,  ///< end of file, or the reader has closed
 };
 
 struct IoResult {
@@ -36,8 +36,8 @@ IoResult write_some(int descriptor, Stream stream, std::span<const iovec> pieces
 /// Two for stdio, a journal and a workspace.
 inline constexpr std::size_t max_handed_descriptors = 4;
 
-/// Also takes the descriptors that came with the bytes: none if they are more than anybody may
-/// send.
+/// Also takes the descriptors that came with the bytes; none are returned if there were more than a
+/// peer may send.
 IoResult read_with_descriptors(int socket, std::span<char> into, std::vector<Fd>& descriptors);
 
 /// Asks no file system: one behind FUSE or a network may take for ever to answer.
@@ -45,7 +45,7 @@ bool is_directory(int descriptor);
 
 /// Makes one of our own pipe ends non-blocking.
 SysResult<void> prepare_own_pipe(int descriptor);
-/// Where the user's budget allows it: a small pipe is only slower.
+/// Enlarges the pipe if the user's kernel budget allows it: a small pipe is only slower.
 void grow_pipe(int descriptor, std::size_t wanted_bytes);
 
 /// Which calls suit a descriptor that a host handed over; an error if none does: neither an

@@ -38,7 +38,7 @@ class HeldBytes {
 
   std::size_t total() const { return total_; }
   std::size_t most() const { return most_; }
-  /// Where the configuration gives one session nearly as much as that.
+  /// Raises the bound where the configuration gives one session nearly that much.
   void allow_at_least(std::size_t bytes) { most_ = std::max(most_, bytes); }
 
  private:

@@ -42,7 +42,8 @@ class LineReader {
   /// No more lines; nothing is read any more.
   void stop();
   bool is_over() const { return over_; }
-  /// As stop(). What was read and not delivered; nullopt: the rest of a line that is too long.
+  /// As stop(). Returns the bytes that were read and not delivered; nullopt: they belong to a line
+  /// that is too long.
   std::optional<std::string> stop_for_good();
   /// What was read and not delivered, mostly bytes of a line whose newline has not come. nullopt:
   /// the rest of a line that is too long.
@@ -54,7 +55,7 @@ class LineReader {
   std::size_t held() const { return splitter_.capacity(); }
   LineProgress progress() const;
 
-  /// From now on what comes in is read and thrown away.
+  /// Discards all further input.
   void discard() { discarding_ = true; }
 
  private:

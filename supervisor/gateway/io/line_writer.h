@@ -17,7 +17,7 @@ namespace cellblock::gateway {
 
 enum class WriterState : std::uint8_t {
   open,
-  closed,      ///< nobody reads any more, or stop() was called
+  closed,      ///< the reader has closed, or stop() was called
   overflowed,  ///< the reader is not a slow one but none
 };
 

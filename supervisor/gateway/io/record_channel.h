@@ -22,7 +22,7 @@ enum class SendStatus : std::uint8_t {
   overflowed,  ///< the queue is full
 };
 
-/// Of a received record: that nothing more comes, and not that something is wrong with it.
+/// Whether the error says that the channel has ended, and not that a record was bad.
 inline bool is_end_of_channel(const SysError& error) {
   return error.number == EPIPE || error.number == ECONNRESET;
 }

@@ -48,8 +48,9 @@ class UpstreamIds {
 /// The id in raw JSON, or 0 if it cannot be one of ours.
 std::uint64_t parse_upstream_id(std::string_view raw);
 
-/// The progress of one call: it must rise, and a host is spared more of it than anybody reads. What
-/// came too soon is kept, the last of it, so that the host still hears where the call has got to.
+/// Limits the progress messages of one call: progress must rise, and the host gets no more than a
+/// person can read. The last one that came too soon is kept, so that the host learns how far the
+/// call is.
 class ProgressLimiter {
  public:
   static constexpr unsigned most = 100;  ///< in each interval
@@ -100,13 +101,13 @@ std::string failed_reply(std::string_view id, CallKind kind, Era era, const Fail
 /// makes of it.
 bool is_recorded(CallKind kind);
 
-/// By what a call was let pass that had to wait: what has changed since is asked again.
+/// What a waiting call was admitted by. After the wait, what has changed since is checked again.
 struct JudgedCall {
   std::string line;  ///< the host's
   Message message;
   std::optional<Rule> asks;          ///< the rule that asked about it, as it was then
   std::uint64_t redaction = 0;       ///< Redactions::revision() of what looked through it
-  std::optional<Digest> definition;  ///< what it named, when somebody was asked about it
+  std::optional<Digest> definition;  ///< of the named tool, when the approval was asked for
 };
 
 /// A call that may not be sent yet, and what its record will say.
@@ -116,7 +117,7 @@ struct UnsentCall {
   Sha256 arguments{};
   std::string argument_text;         ///< that may stand in its record; empty: none may
   std::size_t bytes = 0;             ///< of the caller's line
-  std::optional<JudgedCall> judged;  ///< only of one that waits for a place, or for somebody's word
+  std::optional<JudgedCall> judged;  ///< only for a call that waits for a place or an approval
   std::uint32_t told_waiting = 0;    ///< how often the caller has been told that it waits
   Time tell_waiting_at{};            ///< when it is told again
 };
@@ -137,8 +138,8 @@ struct Call {
   std::uint8_t wanted_changes = 0;  ///< of a stream: bit i for mcp::list_changes[i]
   std::uint8_t agreed_changes = 0;  ///< of these, what the server has acknowledged
   bool wants_more = false;          ///< of a stream: to hear of anything beside lists
-  /// Of the server's: else the host's program answers it by itself, and nothing is lost if it is
-  /// not.
+  /// A call of the server: false if the host's program answers it by itself, so that nothing is
+  /// lost if it is not answered.
   bool is_for_somebody = true;
   bool is_sent = true;   ///< else it waits for its record, and the callee knows nothing of it
   ProgressLimiter pace;  ///< of what the callee says about it
@@ -158,8 +159,8 @@ class CallTable {
   /// Only when refusal_for() had nothing against it.
   void open(Call call);
 
-  /// By our id, in raw JSON. Valid until the next change. Progress tokens of ours are the same
-  /// numbers, so this finds a call by its token as well.
+  /// The call with our id, in raw JSON. Valid until the next change. Our progress tokens are the
+  /// same numbers, so this also finds a call by its token.
   const Call* find(std::string_view own_id) const;
   Call* find(std::string_view own_id);
   Call* find(std::uint64_t own_id);
@@ -171,7 +172,7 @@ class CallTable {
   bool was_cancelled(std::string_view own_id) const;
 
   std::vector<Call> take_all();
-  /// Their ids stay as they are.
+  /// Callers must not change the ids.
   std::span<Call> all() { return calls_; }
   std::span<const Call> all() const { return calls_; }
   std::vector<std::uint64_t> ids() const;  ///< own

@@ -44,10 +44,10 @@ enum class JournalOffer : std::uint8_t { none, offered };
 enum class WorkspaceOffer : std::uint8_t { none, offered };
 enum class LogKind : std::uint8_t { errors, denied };
 
-/// As many as are kept of each server.
+/// As many lines as are kept of each server.
 inline constexpr std::uint32_t max_log_lines = 200;
 
-/// Who the host says it works for: recorded, and never asked about a permission.
+/// A label chosen by the host: recorded, never used for a permission.
 struct Label {
   std::string name;   ///< [a-z0-9_.-]{1,32}
   std::string value;  ///< at most 128 bytes, printable
@@ -57,7 +57,7 @@ inline constexpr std::size_t max_labels = 8;
 inline constexpr std::size_t max_label_name = 32;
 inline constexpr std::size_t max_label_value = 128;
 
-/// Of what a session goes on with at another gateway, in bytes of JSON.
+/// Bound of the state that a session resumes with, in bytes of JSON.
 inline constexpr std::size_t max_resume = 512U << 10;
 
 enum class Definitions : std::uint8_t { digests, texts };
@@ -74,7 +74,7 @@ struct PinRequest {
 struct ApprovalWord {
   std::uint64_t number = 0;  ///< which call; 0 in approvals: all
   Approvals::Word word = Approvals::Word::deny;
-  std::string digest = {};  ///< of what was shown, 64 hexadecimal digits; empty: whatever it is
+  std::string digest = {};  ///< of the call that was shown, 64 hexadecimal digits; empty: any
 };
 
 /// A yes beforehand.
@@ -104,8 +104,8 @@ struct ControlRequest {
   wire::HomeAction home = wire::HomeAction::look;         ///< home
 };
 
-/// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt one would
-/// otherwise be an instruction that nobody follows.
+/// `params` is a validated JSON object, or empty. Unknown members are refused: a misspelt member
+/// would otherwise be ignored in silence.
 std::expected<ControlRequest, Failure> parse_control(std::string_view method,
                                                      std::string_view params);
 

@@ -13,7 +13,7 @@
 /// The host at the other end of a session: who it is, and how long it is waited for.
 namespace cellblock::gateway {
 
-/// Who is at the other end of a session, as the supervisor says.
+/// The peer of a session, as the supervisor reports it.
 struct Peer {
   std::uint64_t session = 0;
   std::uint32_t uid = 0;

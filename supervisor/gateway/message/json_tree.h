@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 /// Replaces what is no UTF-8 instead of throwing.
 std::string dump_json(const Json& json);
 Json parse_json(std::string_view raw);
-/// One line; bytes that are no UTF-8 are replaced.
+/// The JSON on one line; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 
 /// The member, if `json` is an object that has it; else null.

@@ -13,7 +13,7 @@ namespace cellblock::gateway {
 // The members of `_meta` that MCP reserves (policy/mcp/protocol_words.h), on the way from one era
 // to the other. All others pass.
 
-/// As both bridges introduce themselves to a server.
+/// How both bridges introduce themselves to a server.
 Json own_client_info();
 
 /// Takes the reserved names out of `params._meta` or `result._meta`, and a `_meta` that had nothing

@@ -12,7 +12,7 @@
 /// Revisions and capabilities across the eras: what the bridges answer and announce.
 namespace cellblock::gateway {
 
-/// By itself: nothing that was said before binds it.
+/// The era of one message, whatever was sent before.
 inline Era era_of(const Message& message) {
   return message.is_modern() ? Era::modern : Era::legacy;
 }
@@ -25,11 +25,12 @@ std::optional<std::string> legacy_among_supported(const Json& error);
 
 // Capabilities that a side may announce to the other era: only what the bridge carries.
 
-/// Of the host, for a server of the other era: without what client_features does not give, tasks,
-/// experiments, and extensions that are not known to be safe without the bridge's help.
+/// The host's capabilities for a server of the other era: without those that client_features does
+/// not give, tasks, experiments, and extensions that are not known to be safe without the bridge's
+/// help.
 Json carried_client_capabilities(const Json& capabilities, const ClientFeatures& features);
 
-/// Of the server, for a host of the other era.
+/// The server's capabilities for a host of the other era.
 Json carried_server_capabilities(const Json& capabilities);
 
 /// Whether a client with these capabilities may be asked this.

@@ -22,7 +22,7 @@ enum class SealPurpose : std::uint8_t {
   task,           ///< a task's id
 };
 
-/// Whom a value is for, and where it came from: all of it must be the same when it comes back.
+/// The recipient and origin of a value: all of it must be the same when the value comes back.
 struct SealBinding {
   SealPurpose purpose{};
   std::uint32_t server = 0;   ///< index
@@ -46,8 +46,8 @@ class Sealer {
   std::optional<std::string> seal(const SealBinding& binding, Time expires,
                                   std::string_view payload);
 
-  /// nullopt: not one of ours, changed, for somebody or something else, or expired. Which of these
-  /// is nobody's business.
+  /// nullopt: not ours, changed, for another recipient or purpose, or expired. The caller does not
+  /// learn which.
   std::optional<std::string> open(const SealBinding& binding, std::string_view text,
                                   Time now) const;
 

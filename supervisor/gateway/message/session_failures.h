@@ -25,7 +25,7 @@ inline Failure plain_failure(FailureCode code, std::string message, std::string_
 }
 
 Failure not_allowlisted(const std::string& server);
-/// Of one whose declaration is broken.
+/// The server's declaration is broken.
 Failure left_out(const Server& server);
 /// Unknown and not this user's: one answer.
 Failure role_refused(const std::string& role);
@@ -44,15 +44,15 @@ Failure bad_answer(const Refused& refused, const Server* server);
 Failure declared_era_refused(const Server& server, std::string_view method, std::string_view code);
 /// What a bridge wrote that is no message any more. `server`: empty for all of them together.
 Failure unreadable_between_eras(const Refused& refused, std::string_view server);
-/// Its audit record: of no call, since nobody can tell whose it was.
+/// The audit record of a refused message. It names no call, since the call is not known.
 AuditNote note_of_refused(const Failure& failure);
 Failure replaced_by_declaration(const Server& server);
 Failure stopped_idle(const Server& server);
 Failure restarted_by_user(const Server& server);
-/// Of a session that came through an administrators' socket.
+/// The session came through an administrators' socket, and its user is no administrator any more.
 Failure no_admin_any_more();
 Failure token_revoked();
-/// It is not declared any more.
+/// The server is no longer declared.
 Failure removed(const Server& server);
 Failure stopped_by_user(const Server* server);
 Failure shutting_down(const Server* server);

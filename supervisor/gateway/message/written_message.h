@@ -14,9 +14,9 @@ namespace cellblock::gateway {
 /// the edits, so they are gone when the call returns.
 using Slices = std::span<const std::string_view>;
 
-/// A message that cellblock wrote, with or without its newline, read as those of others are. Its
-/// line has none: whoever passes it on writes one. Written anew by a bridge, it may be nested more
-/// deeply than what was read: then nobody can tell whose it is.
+/// A message that cellblock wrote, with or without its newline, parsed like a peer's. Its line has
+/// no newline; the sender adds one. If a bridge has nested it more deeply than the scanner reads,
+/// there is no message.
 class WrittenMessage {
  public:
   WrittenMessage(MessageScanner& scanner, std::string text);

@@ -16,14 +16,15 @@
 
 namespace cellblock::gateway {
 
-/// Records for the audit writer, numbered, sent a few at a time: 32 at once, after 20 ms, or at the
-/// end of the turn in which somebody waits for them. Each is kept until the writer says that it is
-/// in the log, and is sent again to the next writer else. A writer that is behind slows this
-/// gateway's one user down. While too much is kept for all that, or the writer is gone or stuck,
-/// nothing new may be called: until there is room again, or a fresh socket comes.
+/// Sends numbered records to the audit writer: 32 at once, after 20 ms, or at the end of a turn in
+/// which a caller waits for them. Each record is kept until the writer confirms that it is in the
+/// log, and is sent again to the next writer otherwise. A slow writer slows down this gateway's one
+/// user. While too much is kept, or the writer is gone or stuck, nothing new may be
+/// called until there is room again, or a new socket comes.
 class AuditChannel {
  public:
-  /// What waits for its record. `broken`: it is not in the log, and nobody knows when it will be.
+  /// The callback of a waiter. `broken`: the record is not in the log, and it is not known when it
+  /// will be.
   using Then = std::function<void(AuditState)>;
 
   AuditChannel(EventLoop& loop, Fd socket, AuditFailure on_failure);
@@ -48,7 +49,7 @@ class AuditChannel {
   /// What was called before that many were kept still ends, and is recorded. Beyond this, refusals
   /// of a host that does not give up are only counted.
   static constexpr std::size_t most = 4 * max_kept;
-  /// Likewise of their texts, in bytes; beyond this a record goes without its own.
+  /// Bound of the kept texts in bytes; beyond it a record is sent without its text.
   static constexpr std::size_t max_kept_text = 8U << 20;
   static constexpr std::size_t most_text = 2 * max_kept_text;
   static constexpr Milliseconds patience{1'000};      ///< for a writer that reads nothing at all

@@ -19,8 +19,8 @@
 /// (policy/rates/token_bucket.h). Pure.
 namespace cellblock::gateway {
 
-/// How many audit records what one cell, or one user, does may make, so that nobody can fill the
-/// log or slow a user's calls down with it. Pure.
+/// Limits the audit records that one cell or one user may cause, so that neither can fill the log
+/// or slow the user's calls down. Pure.
 class AuditBudget {
  public:
   static constexpr std::uint32_t burst = 20;
@@ -45,8 +45,8 @@ class AuditBudget {
   Time full_at_{};  ///< when all of it is there again
 };
 
-/// Where a cell has been seen to go, so that no flood of connections can keep a new destination out
-/// of the audit log. Bounded, since the server chooses the names. Pure.
+/// The destinations that a cell has been seen to use, so that a flood of connections cannot keep a
+/// new destination out of the audit log. Bounded, since the server chooses the names. Pure.
 class SeenTargets {
  public:
   static constexpr std::size_t most = 256;

@@ -10,9 +10,9 @@
 namespace cellblock::gateway {
 
 Sha256 argument_digest(std::string_view arguments) {
-  if (arguments.empty()) return sha256("{}").value_or(Sha256{});
+  if (arguments.empty()) return sha256("{}");
   const auto text = canonical_text(arguments);
-  return sha256(text ? *text : canonical_json(read_tree(arguments))).value_or(Sha256{});
+  return sha256(text ? *text : canonical_json(read_tree(arguments)));
 }
 
 namespace {

@@ -15,7 +15,7 @@ namespace cellblock::gateway {
 /// Zeros: it cannot be told.
 Sha256 argument_digest(std::string_view arguments);
 
-/// Whose doing a record is about.
+/// The party that a record is about.
 struct AuditOrigin {
   std::int32_t pid = 0;  ///< of the host
   std::uint64_t session = 0;
@@ -23,8 +23,8 @@ struct AuditOrigin {
   std::string_view server;
 };
 
-/// A record and what follows it in its packet, which is at most wire::max_audit_text. Whoever takes
-/// the record alone has one of a kind without a text.
+/// A record and the text behind it in its packet, at most wire::max_audit_text bytes. A caller that
+/// takes the record alone has one of a kind without a text.
 struct AuditEntry : wire::AuditRecord {
   std::string text;
 };

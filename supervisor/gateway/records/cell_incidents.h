@@ -17,7 +17,7 @@
 /// first time. Pure.
 namespace cellblock::gateway {
 
-/// Of one server, for as long as its user's gateway lives.
+/// The incidents of one server, for the lifetime of its user's gateway.
 struct ServerIncidents {
   DeniedLog denied;
   EgressTotals egress;

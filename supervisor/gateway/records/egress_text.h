@@ -46,7 +46,7 @@ std::string target_of(const wire::EgressEvent& event);
 std::optional<Denied> denied_by(const wire::EgressEvent& event, std::uint64_t cell,
                                 std::int64_t at_ms, NetworkMode network = NetworkMode::egress);
 
-/// Of one server, since its gateway started.
+/// The connections of one server since its gateway started.
 struct EgressTotals {
   std::uint64_t connections = 0;
   std::uint64_t sent = 0;  ///< bytes

@@ -25,7 +25,7 @@ class ServerNews {
   /// over the bound.
   std::optional<std::string> ended(std::string_view server, std::uint64_t cell,
                                    const Failure& failure, Time now);
-  /// Likewise of what goes into the audit log. `uid`: of the user, whom commands name.
+  /// News from an audit record. `uid`: the user's, which the commands name.
   std::optional<std::string> recorded(const AuditEntry& record, std::uint32_t uid, Time now);
 
  private:
@@ -41,7 +41,7 @@ class ServerNews {
   std::optional<std::string> line(Shares& shares, std::string_view server, const std::string& text,
                                   Time now);
 
-  // Apart, so that a server cannot hide by crashes that somebody has to decide.
+  // Separate budgets, so that crashes cannot hide a pending decision.
   Shares crashes_;
   Shares decisions_;
 };

@@ -15,7 +15,7 @@ namespace cellblock::gateway {
 /// method: it is of the modern era alone. Any other error is the server's own trouble.
 bool means_no_initialize(std::string_view error);
 
-/// Whether a rule of its wants somebody's own approval, about which his host is asked by us.
+/// Whether a rule of the server asks the user, which cellblock does through the host.
 bool asks_users(const Server& server);
 
 /// Between a host of that era and a cell of the other one. What `parts` shares outlives the bridge.

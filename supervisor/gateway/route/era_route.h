@@ -55,7 +55,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   void claim(Era host) { host_era_ = host; }
   std::optional<Era> host_era() const { return host_era_; }
 
-  /// The cell, before anybody has said anything.
+  /// Starts the cell before any message arrives.
   void start(Time now);
   void from_host(std::string_view line, const Message& message, Time now);
 
@@ -64,23 +64,23 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   void leave();
   /// The cell is given up, and what is in flight in it fails; the next request starts another one.
   void renew(const Failure& failure, Time now);
-  /// As soon as nothing is in flight in it any more; what the host asks from now on is for the next
-  /// cell. After `replace_patience` what is still in flight fails.
+  /// Replaces the cell as soon as no call is in flight in it; further requests go to the next cell.
+  /// After `replace_patience` the calls still in flight fail.
   void replace(Time now);
   static constexpr Milliseconds replace_patience{30'000};
-  /// What the host is shown of this list has become another, though the server has not said so:
-  /// somebody has decided about it. Told where the server could have told it.
+  /// The host's view of this list has changed by a decision, not by the server. The host is told
+  /// where the server could have told it.
   void list_changed(mcp::ListKind kind, Time now);
   /// Whether the host would hear of it: it is modern, and has a stream for that list. What a legacy
   /// host does with what it is told is not known.
   bool hears(mcp::ListKind kind) const;
 
   std::size_t in_flight() const;
-  /// By the host's id, in raw JSON: held here, or asked.
+  /// Whether a call with the host's id (raw JSON) is held here or in flight.
   bool is_in_flight(std::string_view caller_id) const;
   bool has_cell() const { return cell_ != nullptr; }
-  /// The cell knows the host's session, and nobody here could tell the next one of it. While it is
-  /// not known who speaks, somebody might have begun one.
+  /// The cell knows the host's session, and this gateway could not tell it to another cell. While
+  /// the era is not known, a session may have begun.
   bool session_is_in_cell() const;
   /// The cell's program runs.
   bool is_running() const { return running_; }
@@ -209,7 +209,7 @@ class EraRoute final : private CellUser, private UpstreamEffects, private Bridge
   std::optional<HeldMessage> initialize_;  ///< while its answer may say that there is none
   bool legacy_refused_ = false;
   bool legacy_agreed_ = false;
-  /// By a legacy server, for mcp::list_changes: that it tells when they change.
+  /// What a legacy server announced for mcp::list_changes: that it tells of changes.
   std::array<bool, mcp::list_changes.size()> announced_{};
   bool declared_era_agreed_ = false;
 };

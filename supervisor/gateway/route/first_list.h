@@ -10,8 +10,8 @@
 #include "supervisor/gateway/checks/pin_gate.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
-/// Lists a server's tools in the cell of a host that calls one before anybody has listed them:
-/// what is not known cannot be pinned, and arguments cannot be held to it. Pure.
+/// Lists a server's tools in the cell of a host that calls a tool before any list was read: an
+/// unknown definition cannot be pinned, nor can arguments be checked against it. Pure.
 namespace cellblock::gateway {
 
 class FirstList {
@@ -29,9 +29,9 @@ class FirstList {
   /// What to say next; nullopt: it is over, and what there is has been seen.
   std::optional<std::string> answered(std::string_view line, const Message& message,
                                       UpstreamIds& ids, PinGate& pins);
-  /// It does not come.
+  /// The list does not come.
   void give_up() { state_ = State::over; }
-  /// Another cell.
+  /// A new cell was started.
   void reset() { *this = FirstList(); }
 
  private:

@@ -63,7 +63,8 @@ class HeldMessages {
     });
   }
   bool empty() const { return held_.empty(); }
-  /// Requests that wait for an answer; a stream's comes when somebody ends it.
+  /// Requests that wait for an answer. Streams do not count: they are answered when a peer ends
+  /// them.
   std::size_t awaited() const { return awaited_; }
 
  private:

@@ -20,7 +20,7 @@
 /// administrator says so of the tool, or the server has not been sent them yet. Pure.
 namespace cellblock::gateway {
 
-/// Of what became of a call, by the host's id in raw JSON.
+/// The state of a call by the host's id, in raw JSON.
 struct CallStates {
   std::function<bool(std::string_view)> is_in_flight;
   std::function<bool(std::string_view)> is_unsent;
@@ -37,12 +37,12 @@ class Retries {
   /// is in flight.
   void went(std::string_view line, const Message& message, const CallStates& calls, Time now);
 
-  /// It is not made again after all: cancelled, or answered here.
+  /// The call is not repeated after all: it was cancelled, or answered here.
   void forget(std::string_view id) {
     std::erase_if(kept_, [id](const Kept& k) { return k.id == id; });
   }
 
-  /// The cell is gone: what is to be made again, oldest first. Nobody else answers those.
+  /// The cell has ended. Returns the calls to repeat, oldest first; this object answers the others.
   std::vector<HeldMessage> take(const Failure& failure, const CallStates& calls, Time now);
   /// How long to wait before: longer each time, and of that up to a half by chance, so that those
   /// who lost the same thing do not come back together.

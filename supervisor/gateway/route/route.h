@@ -36,7 +36,7 @@ class McpServices {
 
   virtual void record(const AuditPlace& place, const AuditNote& note) = 0;
   virtual AuditState audit_state() const = 0;
-  /// As UpstreamEffects::when_recorded; what it brings about is carried out.
+  /// See UpstreamEffects::when_recorded. The resulting effects are carried out.
   virtual void when_recorded(WhenRecorded then) = 0;
 
   /// A cell to use(), new or shared. It lives until it has let go of its user, or the user has left
@@ -48,7 +48,7 @@ class McpServices {
 
   /// What is known of servers now.
   virtual Catalogues& catalogues() = 0;
-  /// As in the catalogues; what it brings about is carried out.
+  /// See Catalogues. The resulting effects are carried out.
   virtual Catalogues::Waiter want_catalogue(std::uint32_t server, Told told) = 0;
 
  protected:
@@ -60,7 +60,7 @@ class ServerRouteEffects {
  public:
   enum class After : std::uint8_t {
     usable,  ///< the next message that needs a cell starts one
-    over,    ///< the host stood in a session with that cell which nobody can take up
+    over,    ///< the cell held a session of the host's that cannot be resumed
   };
 
   virtual void to_host(Slices message) = 0;
@@ -94,7 +94,7 @@ struct SharedParts {
 /// the catalogues: what it is shown is made from them.
 enum class RouteOf : std::uint8_t { one_server, all_servers };
 
-/// One server route: to which server, and how.
+/// The server and the options of one server route.
 struct ServerRouteParts {
   SharedParts shared;
   const SessionAccess& access;  ///< outlives the server route
@@ -136,15 +136,15 @@ class Route {
 
   /// Everything in flight is answered with this.
   virtual void fail_all(const Failure& failure, Time now) = 0;
-  /// Everything in flight is cancelled at the servers; nobody waits for the answers.
+  /// Every call in flight is cancelled at its server; no answer is sent.
   virtual void cancel_all(std::string_view reason, Time now) = 0;
   /// The cells of that server end and what is in flight there fails, while the rest goes on. False:
   /// there is no rest.
   virtual bool stop_server(std::uint32_t server, const Failure& failure, Time now) = 0;
-  /// As stop_server, but what is said next starts another cell. False: then the session would not
-  /// be known there.
+  /// As stop_server, but the next request starts another cell. False: the other cell would not know
+  /// the session.
   virtual bool renew_server(std::uint32_t server, const Failure& failure, Time now) = 0;
-  /// Its cells give way to others as soon as they are quiet (era_route.h).
+  /// The cells give way to new ones as soon as they are quiet (era_route.h).
   virtual void replace_server(std::uint32_t server, Time now) = 0;
   /// The cells are no longer needed here. More than once is as good as once.
   virtual void leave() = 0;
@@ -157,13 +157,14 @@ class Route {
   /// What cellblock itself adds to the list of tools has become another.
   virtual void own_tools_changed(Time now) = 0;
 
-  /// Requests that wait for an answer. Streams do not: theirs comes when somebody ends them.
+  /// Requests that wait for an answer. Streams do not count: they are answered when a peer ends
+  /// them.
   virtual std::size_t in_flight() const = 0;
-  /// By the host's id, in raw JSON; streams too.
+  /// Whether a call or stream with the host's id (raw JSON) is in flight.
   virtual bool is_in_flight(std::string_view caller_id) const = 0;
-  /// Of one server: the cell that was there last. 0: there was none, or it is many servers.
+  /// The most recent cell of the one server; 0: none, or the route has many servers.
   virtual std::uint64_t cell() const = 0;
-  /// Of the cells of that server.
+  /// The counts of that server's cells.
   virtual Traffic traffic(std::uint32_t server) const = 0;
 };
 

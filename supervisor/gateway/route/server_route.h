@@ -17,14 +17,13 @@
 #include "supervisor/gateway/route/era_route.h"
 #include "supervisor/gateway/route/route.h"
 
-/// One host's way to one server, whichever era it speaks: everything above a server route sees an
-/// MCP server of both. Answers what needs no server, and gives the rest to the era route of its
+/// One host's way to one server, in both eras: everything above a server route sees an MCP server
+/// that speaks both. It answers what needs no server, and passes the rest to the era route of its
 /// era. Pure.
 namespace cellblock::gateway {
 
-/// Of the ways that a host's messages can go, one for each era, the one on which the call with this
-/// id (raw JSON, the host's) is in flight. A notification about it need not say its era. Null:
-/// none, or both.
+/// Of a host's routes, one for each era, the one in which the call with the host's id (raw JSON) is
+/// in flight. A notification about that call need not tell its era. Null: none, or both.
 template <class Way>
 Way* way_of_call(const std::vector<std::unique_ptr<Way>>& ways, std::string_view id) {
   Way* found = nullptr;
@@ -52,7 +51,7 @@ class ServerRoute final : public Route, private EraRouteEffects {
  public:
   ServerRoute(ServerRouteParts parts, McpServices& services, ServerRouteEffects& above);
 
-  /// The cell, before anybody has said anything: StartWhen::now.
+  /// Starts the cell before any message arrives: StartWhen::now.
   void start(Time now) { era_route_of(std::nullopt).start(now); }
 
   void from_host(std::string_view line, const Message& message, Time now) override;

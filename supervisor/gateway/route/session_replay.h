@@ -28,7 +28,7 @@ class SessionReplay {
     refused,  ///< the session cannot go on: refusal()
   };
 
-  /// Whatever the host says, before it goes anywhere.
+  /// Every message of the host, before it is routed.
   void from_host(std::string_view line, const Message& message);
   /// Whether answers to the host are to be shown to answered() now.
   bool listens() const { return !awaited_.empty(); }
@@ -39,7 +39,7 @@ class SessionReplay {
   bool is_possible() const { return introduced_ && !is_too_much_; }
   /// No cell knows of it any more.
   void cell_lost();
-  /// Somebody else takes it to the next cell.
+  /// Another object tells the next cell of it.
   void carried() { is_due_ = false; }
   /// The cell at hand is to be told, before anything else is said to it.
   bool is_due() const { return is_due_ && is_possible(); }
@@ -51,14 +51,14 @@ class SessionReplay {
   /// What has become of it; once.
   Outcome take_outcome();
   std::vector<std::string> rest();
-  /// One sentence's end.
+  /// The end of a sentence.
   const std::string& refusal() const { return refusal_; }
 
-  /// Another one whenever kept() may be.
+  /// Changes whenever kept() may have changed.
   std::uint64_t changes() const { return changes_; }
   /// For another gateway; null: there is nothing to tell. nullopt: it is too much.
   std::optional<Json> kept() const;
-  /// Of what kept() gave, and is not null; is_due() then. nullopt: it is no such thing.
+  /// From a non-null value of kept(); is_due() holds then. nullopt: the value is not valid.
   static std::optional<SessionReplay> from_kept(const Json& kept);
 
   /// What the host has been promised to hear of, and may have missed: notifications.
@@ -66,7 +66,8 @@ class SessionReplay {
 
  private:
   enum class What : std::uint8_t { introduction, level, subscription };
-  /// Of the host: its answer says whether it is kept. Of our own: the host does not see it.
+  /// A request of the host: its answer decides whether it is kept. A request of our own: the host
+  /// does not see it.
   struct Awaited {
     std::string id;  ///< raw JSON
     What what{};

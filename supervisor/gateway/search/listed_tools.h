@@ -62,7 +62,7 @@ bool is_always_listed(const Server& server, std::string_view name);
 /// where the pattern is exact.
 bool is_always_listed(const Config& config, std::string_view shown);
 
-/// Whose tools are in the list of all servers, in its order.
+/// The servers of the listed tools, in the list's order.
 std::vector<std::string> servers_in(const ListedTools& listed);
 
 }  // namespace cellblock::gateway

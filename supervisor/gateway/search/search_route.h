@@ -102,7 +102,7 @@ class SearchRoute final : public PassingRoute, private ServerRouteEffects {
     std::optional<Find> find;  ///< none: the host's own tools/list
     HeldBytes::Part held;      ///< of the lists of all sessions, as long as this one lasts
   };
-  /// Of calls that cellblock answers itself none waits for a place.
+  /// cellblock answers these calls itself, so they do not wait for a place.
   struct NoWaiter final : CallWaiter {
     void place_is_free() override {}
   };

@@ -20,11 +20,11 @@ inline constexpr std::size_t max_find_words = 1000;  ///< bytes
 inline constexpr std::size_t max_find_limit = 20;
 inline constexpr std::size_t default_find_limit = 5;
 
-/// One of cellblock's own, that for reading on in results among them.
+/// Whether this is a tool of cellblock's own, the one for reading kept results included.
 bool is_own_tool(std::string_view name);
 
-/// As it stands in tools/list: a JSON object. `servers`: whose tools it finds; named as far as
-/// there is room.
+/// The tool's definition in tools/list: a JSON object. `servers`: the servers it searches; as many
+/// are named as fit.
 std::string finding_tool(const std::vector<std::string>& servers);
 std::string_view calling_tool();
 

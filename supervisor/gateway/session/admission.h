@@ -11,13 +11,14 @@
 #include "supervisor/gateway/message/audit_note.h"
 #include "supervisor/os/clock.h"
 
-/// Who may attach to which server. Pure.
+/// Decides which user may attach to which server. Pure.
 namespace cellblock::gateway {
 
 /// Null: there is none of that name.
 const Server* find_server(const Config& config, const std::string& name);
 
-/// Unknown and forbidden are one answer: nobody learns which servers others may use.
+/// Unknown and forbidden servers get the same answer: a user does not learn which servers others
+/// may use.
 std::optional<Failure> refuse_use(const Config& config, const SessionAccess& access,
                                   const std::string& server);
 

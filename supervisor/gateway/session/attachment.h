@@ -9,7 +9,7 @@
 #include "policy/failures/failure.h"
 #include "supervisor/gateway/message/control_request.h"
 
-/// One cellblock/attach: what was asked for, what came with it, what is answered. Pure.
+/// One cellblock/attach: the request, its descriptors, and its answer. Pure.
 namespace cellblock::gateway {
 
 /// What is to come with the attach request as descriptors: [0] and [1] stdio, then the memory for

@@ -25,7 +25,7 @@ class HostLink {
     std::function<void(std::size_t seen)> too_long;
     std::function<void(HostEnd how)> ended;
     std::function<void()> turn_done;  ///< after each turn in which anything happened
-    /// Of handed stdio, as LineReader::Receiver::arrived.
+    /// For handed stdio, see LineReader::Receiver::arrived.
     std::function<void(std::optional<std::string_view> unread)> arrived = nullptr;
   };
   struct Bounds {
@@ -38,8 +38,9 @@ class HostLink {
   void to_control(std::string_view line);
   void to_mcp(std::span<const std::string_view> slices) { mcp_out().write(slices); }
 
-  /// Of the descriptors that came with the last request: two become MCP's way in and out, a
-  /// directory is kept for take_workspace(). If they are not as many as offered, all are closed.
+  /// Takes the descriptors that came with the last request: two become MCP's input and output, a
+  /// directory is kept for take_workspace(). If their number is not the offered one, all are
+  /// closed.
   DescriptorsTaken take_descriptors(const DescriptorOffer& offer);
   /// Only within the turn in which it was taken; not valid if there is none.
   Fd take_workspace() { return std::move(workspace_); }
@@ -55,12 +56,12 @@ class HostLink {
   std::size_t queued();
   /// Bytes of memory: of lines that are coming in, and of what the host has not read.
   std::size_t held();
-  /// Of what it sends, the attach on the socket included.
+  /// Progress of the host's input, the attach on the socket included.
   LineProgress progress();
   bool is_held() const { return flow_ == HostFlow::held || paused_; }
   WriterState output_state() { return mcp_out().state(); }
 
-  /// As if the host had said this before what is read next.
+  /// Inserts bytes before the host's next input.
   void prefill(std::string_view bytes) { mcp_in().prefill(bytes); }
   /// Nothing more is read: what was, and has not been delivered. nullopt: of a line that is too
   /// long.

@@ -24,8 +24,9 @@ nlohmann::ordered_json pins_json(const PinSet& pins);
 
 enum class Kept : std::uint8_t { on_disk, in_memory };
 
-/// One server's entry of cellblock/pins. Of what is withheld the texts too, if they are asked for:
-/// at most 4 MiB of them. `rights`: whose patterns that match nothing accepted are named.
+/// One server's entry of cellblock/pins. With `definitions` it holds the texts of withheld
+/// definitions, at most 4 MiB. `rights`: patterns in them that match no accepted definition are
+/// named.
 nlohmann::ordered_json pin_list_json(const Server& server, const PinSet& pins, const Rights& rights,
                                      Kept kept, Definitions definitions);
 

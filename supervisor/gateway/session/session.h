@@ -49,7 +49,8 @@ class SessionEffects : public McpServices {
   virtual DescriptorsTaken take_descriptors(const DescriptorOffer& offer) = 0;
   /// No cell is made with it any more.
   virtual void drop_workspace() = 0;
-  /// A request of the host's: it is to be answered once, here or by whoever comes after a crash.
+  /// A request of the host. It must be answered once, by this gateway or, after a crash, by the
+  /// next.
   virtual void host_asked(std::string_view id, CallShape shape) = 0;
   /// Held: no host line may come in until it flows again.
   virtual void set_host_flow(HostFlow flow) = 0;
@@ -84,7 +85,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void host_line(std::string_view line, Time now);
   void host_line_too_long(std::size_t seen);
   void host_ended(HostEnd how, Time now);
-  /// It is told why it is not waited for any longer, and the session ends.
+  /// Ends the session and tells the host why it is no longer waited for.
   void give_host_up(HostPatience::Verdict why, Time now);
 
   void deadline(Time now);
@@ -97,14 +98,14 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void stop_server(std::uint32_t server, Time now);
   /// `cellblock restart`: as that, but a session that another cell can be told of goes on.
   void renew_server(std::uint32_t server, Time now);
-  /// Its declaration has changed.
+  /// The declaration of the server has changed.
   void replace_server(std::uint32_t server, Time now);
   /// First of all, of each session: what there was points into the old rules.
   void renew_rules() { static_cast<void>(renew_access()); }
   /// The rules have changed: others hold from now on. Without the server it is attached to, or the
   /// role that it has taken, it ends.
   void reconfigure(const ServerSet& changed, Time now);
-  /// Somebody has decided about what is shown of a list of that server's.
+  /// A decision has changed what this user sees of a list of that server.
   void list_changed(std::uint32_t server, mcp::ListKind kind, Time now);
 
   /// At the end of a turn: a result was cut, and the host has a list of tools without the one that
@@ -114,10 +115,10 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   /// Nothing more will happen here; its cells may still be on their way out.
   bool is_over() const { return state_ == State::closing; }
 
-  /// Its calls in flight are all that it waits for.
+  /// The session waits only for its calls in flight.
   bool is_draining() const { return state_ == State::draining || state_ == State::finishing; }
 
-  /// It has attached, or said MCP; before, and for what is asked of cellblock itself, it has not.
+  /// The host has attached, or has sent MCP. Requests to cellblock itself do not count.
   bool speaks_with_servers() const { return route_ != nullptr && !is_over(); }
 
   const Peer& peer() const { return peer_; }
@@ -127,7 +128,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   bool owes(std::string_view id) const;
   /// What another gateway has to know to go on with it, as raw JSON; nullopt: it cannot.
   std::optional<std::string> memory_text() const;
-  /// Another one whenever memory_text() may be.
+  /// Changes whenever memory_text() may have changed.
   std::uint64_t memory_version() const;
 
   Traffic traffic(std::uint32_t server) const;
@@ -141,7 +142,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
     attached,
     finishing,  ///< the host's input has ended, calls are in flight
     draining,   ///< the gateway is to end, calls are in flight
-    failed,     ///< there is no cell; whoever asks hears why
+    failed,     ///< there is no cell; requests are answered with the cause
     closing,    ///< the host's side is closed
   };
 
@@ -182,7 +183,7 @@ class Session final : private ServerRouteEffects, private CallWaiter {
   void read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now);
   void end_reads(std::string_view reason, Time now);
   std::string answer_to_read(const ResultRead& read, AuditState log, Time now);
-  /// Of calls that cellblock answers itself none waits for a place.
+  /// cellblock answers these calls itself, so they do not wait for a place.
   void place_is_free() override {}
   bool is_waited_for() const;
   void speak_with_all();

@@ -8,17 +8,17 @@
 
 #include "supervisor/gateway/route/session_replay.h"
 
-/// What lets a session over handed stdio go on at the next gateway, when this one ends: what its
-/// host has told its servers, and what it has said that nobody has taken up. The bridge keeps it
-/// meanwhile and gives it back: it is the host's own, so it is read as what hosts say. Pure.
+/// The state by which a session over handed stdio goes on at the next gateway: what its host has
+/// told its servers, and the input that no server has received. The bridge keeps it in between and
+/// gives it back. It comes from the host, so it is parsed like host input. Pure.
 namespace cellblock::gateway {
 
 class SessionHandoff {
  public:
-  /// Of what was said and not taken up, in bytes.
+  /// Bound of the input that no server has received, in bytes.
   static constexpr std::size_t max_unread = 128U << 10;
 
-  /// From what text() of another gateway gave; nullopt: it is no such thing.
+  /// From the text() of another gateway; nullopt: it is not valid.
   static std::optional<SessionHandoff> of(std::string_view text);
 
   SessionReplay& memory() { return memory_; }
@@ -28,7 +28,7 @@ class SessionHandoff {
 
   /// Lines that are for the next gateway, or for later. False: there is no room.
   [[nodiscard]] bool keep(std::string_view line);
-  /// One that waits for the session to be taken up, however long; nothing else is kept then.
+  /// A line that waits until the session is resumed. Nothing else is kept then.
   void keep_first(std::string_view line) { kept_ = std::string(line) + '\n'; }
   bool keeps_lines() const { return !kept_.empty(); }
   std::string take_kept() { return std::exchange(kept_, {}); }

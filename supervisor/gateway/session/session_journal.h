@@ -39,7 +39,7 @@ class JournalWriter {
  public:
   /// `memory`: session_journal_bytes, zero; outlives it.
   explicit JournalWriter(std::span<char> memory);
-  /// From now on it counts.
+  /// Starts to count.
   void begin();
 
   /// nullopt: the session cannot go on elsewhere.

@@ -37,7 +37,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   /// answered, or after EraRoute::replace_patience; what the host asks from now on is for others.
   void replace_cells(std::uint32_t server);
 
-  /// As of a session.
+  /// See Session.
   void renew_rules() { session_.renew_rules(); }
   void reconfigure(const ServerSet& changed);
   void list_changed(std::uint32_t server, mcp::ListKind kind);
@@ -100,7 +100,7 @@ class SessionRunner final : private SessionEffects, private CellKeeper {
   ServerSet shared_;                                ///< whose cells are not its alone
   Session session_;
   HostLink host_;
-  std::optional<SessionJournal> journal_;  ///< none: nobody goes on with it after a crash
+  std::optional<SessionJournal> journal_;  ///< none: no gateway resumes the session after a crash
   HeldBytes::Part held_;
   Timer deadline_;
   HostPatience patience_;

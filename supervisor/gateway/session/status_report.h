@@ -35,9 +35,9 @@ nlohmann::ordered_json workspace_json(const Server& server);
 
 /// "read_*": what the rules give this person, as they name it.
 std::vector<std::string> tools_in(const Rights& rights);
-/// What the cells see and are given: paths, names of variables and secrets (never a value); and
-/// `tools`, tools_in() of whoever asks. With each path what stops the cells of `whose` from using
-/// it.
+/// What the cells see and are given: paths, and names of variables and secrets (never a value).
+/// `tools`: tools_in() of the asking user. Each path comes with what stops the cells of `whose`
+/// from using it.
 struct CellWhose {
   CellClient user;
   const Identity& identity;

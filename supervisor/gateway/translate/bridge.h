@@ -56,7 +56,7 @@ inline std::uint64_t bridge_id(std::string_view raw) { return parse_upstream_id(
 
 class BridgeEffects {
  public:
-  /// One whole message without its newline; gone when the call returns.
+  /// One whole message without its newline. Valid during the call.
   virtual void to_host(std::string_view text) = 0;
   virtual void to_server(std::string_view text) = 0;
   virtual void record(const AuditNote& note) = 0;
@@ -85,10 +85,10 @@ class Bridge {
   /// The host has gone: what is in flight and parked is cancelled at the server.
   virtual void cancel_all(std::string_view reason, Time now) = 0;
 
-  /// Requests of the host without an answer yet. Parked calls have had theirs, and that of a stream
-  /// comes when somebody ends it.
+  /// Requests of the host that have not been answered. Parked calls have been answered; streams are
+  /// answered when a peer ends them.
   virtual std::size_t in_flight() const = 0;
-  /// One with this id of the host's, in raw JSON; streams too.
+  /// Whether a call or stream with the host's id (raw JSON) is in flight.
   virtual bool is_in_flight(std::string_view host_id) const = 0;
   /// Besides what is in flight. A call that its host is to come back to counts as more.
   virtual Listening listening() const = 0;

@@ -8,7 +8,7 @@ Sha256 digest_of(std::string_view method, const Json& params) {
   // Not ordered_json: this one sorts.
   const nlohmann::json sorted = {{"method", method}, {"params", nlohmann::json(bare)}};
   const std::string text = sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return sha256(text).value_or(Sha256{});
+  return sha256(text);
 }
 
 }  // namespace cellblock::gateway

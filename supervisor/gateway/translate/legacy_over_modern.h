@@ -31,9 +31,9 @@ class LegacyIntroduction {
   void fail(const Failure& failure);
   void forget() { own_id_ = 0; }
 
-  /// As it was answered to the host.
+  /// The version that was answered to the host.
   const std::string& version() const { return version_; }
-  /// Of the host, as far as a server may use them.
+  /// The host's capabilities, as far as a server may use them.
   const Json& client_capabilities() const { return client_capabilities_; }
   /// Null: not known yet.
   const Json& server_capabilities() const { return server_capabilities_; }

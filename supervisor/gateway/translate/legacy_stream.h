@@ -26,14 +26,14 @@ class LegacyStream {
 
   LegacyStream(Outbox& out, BridgeIds& ids) : out_(out), ids_(ids) {}
 
-  /// From now on each stream asks for the lists that the server offers to watch, and requests are
-  /// stamped with these.
+  /// From now on each stream asks for the lists that the server offers to watch, and requests carry
+  /// these capabilities.
   void begin(const Json& server_capabilities, Json client_capabilities);
 
   void subscribe(std::string_view host_id, const Json& params);
   void unsubscribe(std::string_view host_id, const Json& params);
   bool has(std::string_view host_id) const;
-  /// Of a subscription without an answer yet; false: none with this id.
+  /// Cancels a subscription that has not been answered; false: there is none with this id.
   bool cancel(std::string_view host_id);
 
   /// A notification that carries a stream's id, already without it. Nullopt: not to be heard of.
@@ -49,7 +49,7 @@ class LegacyStream {
 
   std::optional<Time> next_due() const { return retry_; }
   void due(Time now);
-  /// Of the lists a legacy host hears unasked, and again when the stream is opened anew.
+  /// Whether a legacy host is told of list changes; asked again when the stream is opened anew.
   Listening listening() const { return wanted_.empty() ? Listening::nothing : Listening::more; }
   std::size_t waiting() const { return waiting_.size(); }
 

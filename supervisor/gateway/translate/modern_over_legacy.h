@@ -36,7 +36,7 @@ class LegacyHandshake {
   void forget();
 
   State state() const { return state_; }
-  /// Of the server, as it said them; empty objects before State::done.
+  /// As the server reported them; empty objects before State::done.
   const Json& capabilities() const { return capabilities_; }
   const Json& server_info() const { return server_info_; }
   const std::string& instructions() const { return instructions_; }

@@ -19,7 +19,8 @@ class ModernStreams {
  public:
   static constexpr std::size_t max_streams = 32;
   static constexpr std::size_t max_resources = 512;  ///< of all streams
-  /// Of what comes before a stream is acknowledged, for each; what is over is not told.
+  /// Bound of the messages before a stream's acknowledgement, for each stream. Beyond it they are
+  /// dropped.
   static constexpr std::size_t max_early_bytes = 256U << 10;
 
   ModernStreams(Outbox& out, BridgeIds& ids) : out_(out), ids_(ids) {}
@@ -39,7 +40,7 @@ class ModernStreams {
   bool notified(std::string_view method, const Json& params);
 
   void fail_all(const Failure& failure);
-  /// Nobody is there to hear of it.
+  /// The host has gone.
   void clear();
   std::size_t size() const { return streams_.size(); }
   bool hears(mcp::ListKind kind) const;

@@ -26,7 +26,7 @@ class ParkedCalls {
   static constexpr unsigned max_rounds = 32;                   ///< of one call
   static constexpr std::size_t max_kept_bytes = 16U << 20;     ///< of answers that wait for a retry
 
-  /// Who made a value, and for which session and cell: `binding.purpose` is set here.
+  /// `binding`: the session and cell that values belong to; its purpose is set here.
   ParkedCalls(BridgedServer server, SealBinding binding, Sealer& sealer, UpstreamIds& tickets,
               LegacyCalls& calls, Outbox& out, BridgeEffects& effects);
 
@@ -51,7 +51,7 @@ class ParkedCalls {
 
   /// The server's answer to a parked call is kept for the retry.
   void keep(LegacyCall& call, Ending ending);
-  /// The call is over, or the host has gone: nobody will answer its questions.
+  /// The call is over, or the host has gone: its questions are withdrawn.
   void drop_questions(LegacyCall& call);
 
   std::optional<Time> next_due() const;

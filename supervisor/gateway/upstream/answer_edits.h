@@ -26,7 +26,7 @@ std::vector<Replacement> answer_edits(std::string_view line, const Message& mess
                                       const Call& call, const Rights& rights, PinGate& pins,
                                       Findings& findings);
 
-/// That there were findings; `bytes` of the answer.
+/// The audit note that there were findings; `bytes`: of the answer.
 AuditNote metadata_note(const Call& call, std::size_t bytes);
 
 // A user who is asked must see which server asks (MCP, elicitation): the host knows cellblock only.

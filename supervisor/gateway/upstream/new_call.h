@@ -14,11 +14,12 @@ namespace cellblock::gateway {
 /// The request as a call under this id of ours.
 Call call_of(std::string_view line, const Message& message, std::uint64_t own_id, Time now);
 
-/// Of the wishes in a stream's request, or in what acknowledges it: bit i for mcp::list_changes[i].
+/// The lists wished in a stream's request, or in its acknowledgement: bit i for
+/// mcp::list_changes[i].
 std::uint8_t wished_changes(std::string_view line, const Message& message);
 
-/// How long the call may wait for its answer. The handshake has a time of its own, a stream is
-/// answered when somebody ends it, and tasks/result when its task has ended.
+/// How long the call may wait for its answer. The handshake has a timeout of its own, a stream is
+/// answered when a peer ends it, and tasks/result when its task has ended.
 CallDeadline deadline_of(const Call& call, const ServerCalls& rules);
 
 /// Why it waits no longer. `network_advice`: of what the server was refused meanwhile; empty: of

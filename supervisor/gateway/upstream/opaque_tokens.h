@@ -74,10 +74,9 @@ class TaskIds {
   std::size_t bytes_ = 0;
 };
 
-/// Which tool's call made a task, as the answers to such calls say. A server chooses the ids in
-/// them: of one that two tools claim nobody knows whose it is. Apart from the names of tasks, of
-/// which there may be new ones without a call: here the host has to ask for each one. The oldest
-/// fall out.
+/// Maps a task to the tool whose call made it, from the answers to such calls. A server chooses the
+/// ids: a task that two tools claim has no known owner. Kept apart from the names of tasks, which
+/// may arrive without a call: here the host must ask for each one. The oldest entries are dropped.
 class TaskOwners {
  public:
   static constexpr std::size_t most = 1'024;
@@ -89,7 +88,7 @@ class TaskOwners {
 
   /// A call of that tool was answered with a task, an id in the server's raw JSON.
   void claim(std::string_view raw, std::string_view tool);
-  /// Whose calls made these; empty: not known, or of several tools.
+  /// The tool whose calls made these tasks; empty: not known, or several tools.
   std::string_view tool_of(std::span<const std::string_view> raw) const;
 
   std::size_t bytes() const { return bytes_; }
@@ -130,23 +129,23 @@ class OpaqueTokens {
   /// Whether it has been given a part of a list just now, and not asked for the next one.
   bool is_list_open(Time now) const { return lists_.any(now); }
 
-  /// From the server: false: one could not be sealed, or is a task's and over its bound, and the
-  /// message must not go on.
+  /// From the server: seals its values. False: one could not be sealed, or a task's is over its
+  /// bound, and the message must not go on.
   bool hand_out(std::string_view line, const Message& message, Time now,
                 std::vector<Replacement>& edits);
 
-  /// Likewise for one id alone.
+  /// As hand_out(), for one id.
   bool hand_out_task(std::string_view line, Span where, Time now, std::vector<Replacement>& edits);
-  /// Likewise for the result of a list or an introduction, raw JSON of an object.
+  /// As hand_out(), for the result of a list or an introduction: raw JSON of an object.
   bool hand_out_cleaned(std::string& result, Time now);
 
   /// A call of that tool was answered with this message, which has been handed out. Only the task
   /// that the answer itself is counts, not what it lists or is related to.
   void made_tasks(std::string_view line, const Message& message, std::string_view tool);
-  /// Whose call made the task that this is about, a message of the server's; empty: not known, or
+  /// The tool whose call made the task that a server's message is about; empty: not known, or
   /// several.
   std::string_view tool_behind(std::string_view line, const Message& message) const;
-  /// Likewise of the host's, where `edits` have put the server's own values back.
+  /// As above, for a host's message in which `edits` have put the server's own values back.
   std::string_view tool_behind(const Message& message, const std::vector<Replacement>& edits) const;
 
   /// Whether the host has been told of the task with this id, in the server's raw JSON.

@@ -21,7 +21,7 @@ class OpenTasks {
  public:
   static constexpr std::size_t most = 1'024;
 
-  /// By the server's id, in raw JSON.
+  /// By the server's task id, in raw JSON.
   void begin(std::string_view task, Time expires);
   void end(std::string_view task);
   bool any(Time now) const;
@@ -38,8 +38,8 @@ class OpenTasks {
 bool says_ended(std::string_view body);
 
 /// Progress of calls that were answered with a task: in 2025-11-25 the token of such a call stands
-/// for its task from then on, until there is a result. Bounded; the oldest falls out, as nobody has
-/// to say that a task has ended.
+/// for its task until there is a result. Bounded: the oldest entry is dropped, since a server need
+/// not report that a task has ended.
 class TaskProgress {
  public:
   static constexpr std::size_t most = 64;
@@ -97,7 +97,7 @@ class TaskStatusBuffer {
 
   /// `message` names a task. False: it is too long.
   bool hold(std::string_view line, const Message& message);
-  /// Those about this task, in their order.
+  /// The held messages about this task, in their order.
   std::vector<Held> take(std::string_view raw_task);
   /// No call is in flight that could create a task: how many are given up.
   std::size_t give_up();

@@ -36,12 +36,13 @@ class UpstreamEffects {
  public:
   virtual void to_host(Slices message) = 0;
   virtual void to_cell(Slices message) = 0;
-  /// Likewise, where nobody has used the cell by it: the server asked, and a program answers.
+  /// As to_cell(), for an answer that does not count as use of the cell: the server asked, and a
+  /// program answers.
   virtual void reply_to_cell(Slices message) { to_cell(message); }
   virtual void record(const AuditNote& note) = 0;
   virtual AuditState audit_state() const = 0;
-  /// `then` is called once, when all that was recorded so far is in the log, or cannot be written.
-  /// It may be called at once. Not at all when nobody is left who waits.
+  /// `then` is called once, when all records so far are in the log or cannot be written. It may be
+  /// called at once. It is not called when no caller waits any more.
   virtual void when_recorded(WhenRecorded then) = 0;
   /// woken() is to be called then. Replaces what was asked for before.
   virtual void wake_in(Milliseconds from_now) = 0;
@@ -65,7 +66,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
 
   void from_host(std::string_view line, const Message& message, Time now);
   void from_cell(std::string_view line, const Message& message, Time now);
-  /// As effects.wake_in() has asked for. Early or late does no harm.
+  /// The time that effects.wake_in() asked for has come. Early or late calls do no harm.
   void woken(Time now);
 
   /// Every call in flight is answered with this.
@@ -74,14 +75,14 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
   bool fail(std::string_view own_id, const Failure& failure, Time now);
   /// The call in flight with this id of the host's, in raw JSON, is to be made again elsewhere.
   void forget(std::string_view caller_id, std::string_view reason, Time now);
-  /// Every call in flight is cancelled at the server; nobody waits for the answers.
+  /// Every call in flight is cancelled at the server; no answer is sent.
   void cancel_all(std::string_view reason, Time now);
 
-  /// Calls that wait for an answer. Streams do not: theirs comes when somebody ends them.
+  /// Calls that wait for an answer. Streams do not count: they are answered when a peer ends them.
   std::size_t in_flight() const { return calls_.awaited(); }
   bool is_idle() const { return calls_.size() == 0; }  ///< no streams either
-  /// Nobody waits for anything, neither side nor a user who was asked. A stream does not count, nor
-  /// what a server could ask without end, and nobody hears of.
+  /// No party waits: neither side, nor an asked user. Streams do not count, nor do server requests
+  /// that a server could repeat without end unnoticed.
   bool is_at_rest(Time now) const;
   /// The host has a part of a list, and is likely to ask for the next one.
   bool is_amid_list(Time now) const { return values_.is_list_open(now); }

@@ -32,8 +32,8 @@ struct DirectoryIdentity {
   bool operator==(const DirectoryIdentity&) const = default;
 };
 
-/// One system call, on no memory but the caller's. Asks the kernel, not the file system. False with
-/// errno when it is no directory.
+/// One system call, on the caller's memory alone. Asks the kernel, not the file system. False with
+/// errno if it is no directory.
 inline bool identify_directory(int descriptor, DirectoryIdentity& identity) {
   constexpr int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
   struct statx words{};
@@ -86,7 +86,7 @@ struct ResourceLimit {
 
 using ResourceLimits = std::array<ResourceLimit, 10>;
 
-/// Where a prepared, detached mount goes, below the new root.
+/// Where a prepared, detached mount is attached below the new root.
 struct MountPlacement {
   int tree = -1;  ///< from open_tree
   const char* target = nullptr;

@@ -8,7 +8,7 @@ namespace cellblock::launcher {
 [[noreturn]] void fail_step(const ChildPlan& plan, SetupStep step, int error,
                             ExecDetail detail = ExecDetail::none) noexcept;
 
-/// One step of the list: done, or failed by name.
+/// Performs one step of the list, or fails with its name.
 void do_step(ChildPlan& plan, SetupStep step, bool (*perform)(ChildPlan&)) noexcept;
 
 /// True, with errno set, when a test asked for this step to fail. Always false in what is shipped.

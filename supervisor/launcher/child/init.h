@@ -11,9 +11,9 @@
 /// descriptor; both run under a filter of a few calls. Rules as in child_setup.h.
 namespace cellblock::launcher {
 
-/// Ends the server process alone, whatever it does, so that how it ended can still be reported. A
-/// kill of pid 1 takes the guardian along, and with it the exit code of a server that was just
-/// exiting by itself.
+/// Ends the server process alone, in any state, so that its exit can still be reported. Killing pid
+/// 1 takes the guardian along, and with it the exit code of a server that was just exiting by
+/// itself.
 inline constexpr int kill_server_signal = SIGUSR1;
 
 /// Pid 1: reaps what is orphaned, passes SIGTERM and kill_server_signal on to the guardian, and

@@ -78,16 +78,18 @@ struct LandlockRuleset {
   bool operator==(const LandlockRuleset&) const = default;
 };
 
-/// Of a server whose root is made of `entries`, on a kernel with this ABI. Everything the ABI
-/// knows is handled; only TCP and UDP are not where the cell's network is open by declaration.
+/// The ruleset of a server whose root is made of `entries`, on a kernel with this ABI. It handles
+/// every right of the ABI. Only TCP and UDP are not handled where the declaration opens the cell's
+/// network.
 LandlockRuleset landlock_ruleset(std::uint32_t abi, const Server& server,
                                  const std::vector<RootEntry>& entries);
 
-/// Of cellblock's own programs: they read and run what they are linked with, and nothing else.
+/// The ruleset of cellblock's own programs: they may read and run what they are linked with, and
+/// nothing else.
 LandlockRuleset own_landlock_ruleset(std::uint32_t abi, const std::vector<RootEntry>& entries);
 
-/// For a program of cellblock's that answers datagrams on sockets that it was handed: to whatever
-/// port they came from, which no rule can say.
+/// For a program of cellblock's that answers datagrams on inherited sockets: no rule can name the
+/// ports that they came from.
 void permit_answers(LandlockRuleset& ruleset);
 
 /// For a program of cellblock's whose home (root_plan.h) is a cache: files can be made there, read,

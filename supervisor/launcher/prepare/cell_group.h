@@ -7,8 +7,8 @@
 #include "supervisor/launcher/prepare/group_files.h"
 #include "supervisor/os/sys.h"
 
-/// One control group for each cell, below the directory that the supervisor handed over. One
-/// thread.
+/// One control group for each cell, below the directory that the supervisor handed over. Not
+/// thread-safe.
 namespace cellblock::launcher {
 
 /// Removes groups. One that is busy (its last process is on its way out of the kernel) is tried

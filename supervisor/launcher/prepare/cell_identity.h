@@ -7,7 +7,7 @@
 
 #include "policy/config/config.h"
 
-/// Whom the host's kernel takes a cell for. Pure.
+/// The ids of a cell for the host's kernel. Pure.
 namespace cellblock::launcher {
 
 /// Ids for cellblock's own processes, which own no files: each is free again when its process has
@@ -16,8 +16,8 @@ class IdPool {
  public:
   IdPool(std::uint32_t first, std::uint32_t count) : first_(first), count_(count) {}
 
-  /// The lowest that nobody has; nullopt when all are taken. A pool of one (rootless without
-  /// subordinate ids) gives its one id to everybody.
+  /// The lowest free id; nullopt when all are taken. A pool of one (rootless without subordinate
+  /// ids) gives its one id to every caller.
   std::optional<std::uint32_t> take() {
     if (count_ == 1) return first_;
     std::uint32_t id = first_;
@@ -43,8 +43,8 @@ struct HostIds {
   bool operator==(const HostIds&) const = default;
 };
 
-/// For RunAsKind::client and named; nullopt: nobody whom the launcher could be (no id map for him).
-/// Root is never one.
+/// The ids for RunAsKind::client and named; nullopt: the launcher has no id map for that user.
+/// Never root.
 std::optional<HostIds> declared_identity(const RunAs& run_as, std::uint32_t user,
                                          const std::vector<ClientId>& clients);
 

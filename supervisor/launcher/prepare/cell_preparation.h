@@ -84,7 +84,7 @@ struct Unprepared {
 template <class T>
 using PreparedResult = std::expected<T, Unprepared>;
 
-/// Where what cells see comes from.
+/// The sources of what cells see.
 struct Sources {
   const HostTree& host;
   int owner_mounts = -1;            ///< owner_trees.h
@@ -95,9 +95,9 @@ struct Sources {
 /// mounts were made with.
 Result<void> reserve_owner_ids(StateDirectory& state, const Config& config);
 
-/// One blueprint per server and per program of ours; a server whose paths cannot be prepared is
-/// kept with its failure, a removed one with that of no path at all. `number`: of its
-/// TreeStore. Nothing is left of what was begun when it fails.
+/// One blueprint for each server and for each program of cellblock. A server whose paths cannot be
+/// prepared is kept with its failure; a removed one is kept without paths. `number`: of its
+/// TreeStore. A failure leaves nothing behind.
 PreparedResult<Preparation> prepare_cells(const Config& config, const Sources& sources,
                                           const OwnPrograms& programs, std::uint64_t number);
 

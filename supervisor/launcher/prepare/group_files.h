@@ -12,7 +12,7 @@
 /// the kernel. Pure.
 namespace cellblock::launcher {
 
-/// One limit: what is written to the file, and is then one of its lines or the beginning of one.
+/// One limit: the text written to the file, which then is one of its lines or the beginning of one.
 struct GroupSetting {
   std::string file;
   std::string text;

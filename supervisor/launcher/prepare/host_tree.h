@@ -41,15 +41,15 @@ class HostTree {
   /// What lies at this descriptor in the launcher's own mount namespace.
   explicit HostTree(Fd root) : root_(std::move(root)) {}
 
-  /// All of another mount namespace of the launcher's user namespace, with nobody in it. Only
-  /// whoever is inside may clone its mounts, so a stage (clone_child.h) enters it for each;
-  /// the launcher stays where it is.
+  /// All mounts of another mount namespace in the launcher's user namespace, without processes.
+  /// Only a process inside may clone its mounts, so a stage (clone_child.h) enters it for each; the
+  /// launcher stays where it is.
   static SysResult<HostTree> of(Fd mounts);
 
   /// To read files from.
   int root() const { return root_.get(); }
 
-  /// As clone_tree_at() does (below).
+  /// See clone_tree_at() below.
   SysResult<Fd> clone(const char* path) const;
 
  private:

@@ -23,7 +23,7 @@ struct OwnRoot {
 /// Needs full capabilities in a user namespace of its own.
 SysResult<OwnRoot> enter_own_root(const std::string& state_directory);
 
-/// From here no path of the host can be opened any more.
+/// After this no path of the host can be opened.
 SysResult<void> forget_host();
 
 }  // namespace cellblock::launcher

@@ -19,7 +19,7 @@ struct CellSecret {
   std::string text;  ///< environment: "NAME=value"; else the value
 };
 
-/// As soon as they are not needed any more.
+/// To be called as soon as they are not needed any more.
 void wipe(std::vector<CellSecret>& secrets);
 
 /// The servers' secrets, kept in a sealed memfd and taken into memory only for the moment of a
@@ -28,8 +28,8 @@ class SecretStore {
  public:
   explicit SecretStore(Fd memory) : memory_(std::move(memory)) {}
 
-  /// Those of one server, in the order of its declaration. The caller wipes them.
-  /// EBADMSG, ENODATA: the memory is not what the supervisor made for this configuration.
+  /// The secrets of one server, in the order of its declaration. The caller wipes them. EBADMSG,
+  /// ENODATA: the memory is not what the supervisor made for this configuration.
   SysResult<std::vector<CellSecret>> of(const Server& server, std::uint32_t server_index) const;
 
   /// Whether there is one for each that this configuration declares.

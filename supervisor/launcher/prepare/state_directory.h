@@ -21,7 +21,7 @@ namespace cellblock::launcher {
 /// file from elsewhere. E2BIG beyond 20 000 entries, ELOOP beyond 128 levels.
 SysResult<void> chown_tree(int directory, const HostIds& to);
 
-/// Of what a server writes.
+/// Whether a server may execute files that it writes.
 enum class Execution : std::uint8_t { refused, allowed };
 
 /// What cellblock keeps on disk, reached only through the directory's descriptor:
@@ -36,7 +36,8 @@ class StateDirectory {
   /// On disk before it is used. ERANGE when the range is used up.
   SysResult<std::uint32_t> id_for(const std::string& server, std::uint32_t user);
 
-  /// Gives the pair this very id, on disk. EEXIST: it has another one, or somebody else has this.
+  /// Gives the pair exactly this id, on disk. EEXIST: the pair has another id, or the id has
+  /// another owner.
   SysResult<void> reserve(const std::string& server, std::uint32_t user, std::uint32_t id);
 
   struct Home {
@@ -51,13 +52,13 @@ class StateDirectory {
 
   struct KeptHome {
     Fd directory;
-    HostIds owner;  ///< whoever that is
+    HostIds owner;  ///< the owner of the directory
   };
   /// The home that this server has for this user. ENOENT: none was made yet.
   SysResult<KeptHome> kept_home(const std::string& server, std::uint32_t user) const;
 
-  /// A detached mount of what the user's gateway keeps, made if it is missing. Only the directory
-  /// changes hands: with mode 0700 it decides who reaches the files in it, whoever owned it when
+  /// A detached mount of the user's gateway cache, made if it is missing. Only the directory
+  /// changes its owner: its mode 0700 decides who reaches the files in it, whoever owned them when
   /// they were made.
   SysResult<Fd> cache_tree(std::uint32_t user, const HostIds& owner) const;
 

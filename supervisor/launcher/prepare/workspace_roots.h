@@ -27,7 +27,7 @@ class WorkspaceRoots {
     std::string below;  ///< from there; "." for itself
     bool operator==(const Place&) const = default;
   };
-  /// Where `path` of the host is to be looked for; nullopt when no pattern allows it.
+  /// Where the host's `path` is to be looked for; nullopt when no pattern allows it.
   std::optional<Place> find(const Workspace& workspace, std::string_view path) const;
 
   /// Whether `path` is one that a pattern allows, in a tree that was not there then.

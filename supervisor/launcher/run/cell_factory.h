@@ -28,7 +28,7 @@
 /// Starts cells of the configuration in use, out of what the launcher keeps for all of them.
 namespace cellblock::launcher {
 
-/// What the launcher has from its start to its end, whatever is configured meanwhile.
+/// What the launcher keeps from its start to its end, through every reload.
 struct LauncherResources {
   LauncherResources(StateDirectory opened, FilterProgram filter, IdPool ids, NetworkPool pool)
       : state(std::move(opened)),
@@ -52,9 +52,9 @@ struct Founded {
 /// Enters the launcher's own root.
 Result<Founded> open_launcher_resources(const Config& config);
 
-/// Where cellblock's own processes in cells say what they have to say: a pipe each, whose other end
-/// the supervisor reads. None of them has the daemon's own stderr, in which it could move and
-/// overwrite what others have written.
+/// One pipe for the log of each of cellblock's own processes in cells; the supervisor reads the
+/// other end. None of them has the daemon's own stderr, in which it could overwrite the lines of
+/// others.
 class LogPipes {
  public:
   /// `channel`: wire::launcher_fd::log. Not valid: all say it on the launcher's stderr.
@@ -157,7 +157,7 @@ class CellFactory {
   struct OwnProcess {
     const CellTemplate& blueprint;
     wire::OwnProgram program{};
-    std::optional<std::uint32_t> user{};  ///< whose cache it is given; none: nobody's
+    std::optional<std::uint32_t> user{};  ///< the user whose cache it is given; none: no cache
   };
   SetupResult<StartedOwn> start_own(const OwnProcess& process, const std::vector<int>& channels);
   SetupResult<SpawnedCell> spawn_own(const OwnProcess& process, const std::vector<int>& channels,

@@ -11,8 +11,8 @@
 /// How refused calls are told of, so that a server that makes many of them costs little. Pure.
 namespace cellblock::launcher {
 
-/// So many a second, and up to `burst` at once. Time is what the caller says it is, and may stand
-/// still but not go back. Pure.
+/// Permits so many events a second, and up to `burst` at once. The caller gives the time, which may
+/// stand still but not go back. Pure.
 class RateBudget {
  public:
   RateBudget(std::uint32_t per_second, std::uint32_t burst)
@@ -24,7 +24,7 @@ class RateBudget {
     return true;
   }
 
-  /// From both or from neither.
+  /// Takes one from both budgets, or from neither.
   static bool take_both(RateBudget& one, RateBudget& other, std::chrono::milliseconds now) {
     return one.has_one(now) && other.take(now) && one.take(now);
   }
@@ -61,7 +61,7 @@ class DenialCounts {
 
   /// The longest waiting record, when one more may be told now.
   std::optional<wire::Denial> due(std::chrono::milliseconds now);
-  /// Whatever the rate, for a cell that has ended.
+  /// For a cell that has ended: ignores the rate.
   std::optional<wire::Denial> next();
   bool empty() const { return waiting_.empty(); }
 

@@ -22,7 +22,7 @@ class Denials {
   static constexpr std::uint32_t answers_to_all = 20'000;     ///< a tenth of a processor
 
   struct Listener {
-    /// It called through another ABI, and still waits there: the cell is to be killed.
+    /// The cell made a call through another ABI and still waits in it: the cell is to be killed.
     std::function<void(std::uint32_t arch, std::int32_t number)> foreign;
     /// False: not now. It is offered again.
     std::function<bool(const wire::Denial&)> denied;
@@ -33,7 +33,7 @@ class Denials {
   Denials& operator=(const Denials&) = delete;
   ~Denials();
 
-  /// From the moment the filter is loaded until forget(); at most once for each cell.
+  /// From the loading of the filter until forget(); at most once for each cell.
   SysResult<void> watch(std::uint64_t cell, Fd notifications,
                         std::shared_ptr<const FilterProgram> filter, Listener listener);
 

@@ -26,7 +26,7 @@ class DescriptorReceivers {
   /// receive from `channel`. EUSERS: too many children do not end.
   SysResult<void> receive(std::uint32_t user, int channel, Done done);
 
-  /// His gateway has ended: `done` is not called any more.
+  /// The user's gateway has ended: `done` is not called any more.
   void forget(std::uint32_t user);
 
  private:
@@ -35,7 +35,7 @@ class DescriptorReceivers {
     Fd line;
     Fd pidfd;
     Fd deadline;
-    Done done;  ///< empty: called already, or nobody waits
+    Done done;  ///< empty: called already, or no longer wanted
   };
 
   bool has_room(std::uint32_t user) const;

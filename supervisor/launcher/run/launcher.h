@@ -35,7 +35,7 @@ class Launcher {
   static constexpr std::uint32_t usage_pages = 40;
   static constexpr std::uint32_t usage_pages_of_all = 200;
 
-  /// One user's gateway and what it started.
+  /// One user's gateway and the cells that it started.
   struct ServerCell {
     std::uint32_t server = 0;  ///< index
     wire::CellProgram program{};

@@ -15,7 +15,7 @@ std::string cell_toml(const std::vector<Proposal>& proposals);
 /// The table of one server alone. Where its users are known nothing is left to the admin.
 std::string server_toml(const Proposal& proposal);
 
-/// In quotes; reads as the same text again, whatever it holds.
+/// A TOML string with its quotes, for any text.
 std::string toml_text(std::string_view text);
 
 }  // namespace cellblock::cli

@@ -21,7 +21,7 @@ struct ImportQuestion {
 Result<std::vector<DeclaredServer>> declared_servers(std::string_view text,
                                                      const ImportQuestion& question);
 
-/// What is left to do, server by server, for whoever has imported them.
+/// What is left to do for each imported server.
 std::string import_summary(const std::vector<Proposal>& proposals);
 
 }  // namespace cellblock::cli

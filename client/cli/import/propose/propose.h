@@ -10,7 +10,7 @@
 
 namespace cellblock::cli {
 
-/// As a name of cellblock's. Empty: nothing of it is left.
+/// The name as cellblock allows it. Empty: nothing of it is left.
 std::string server_name_for(const std::string& declared);
 
 /// An error: names that are none, or two that would be one. Two that are declared alike are one.

@@ -27,7 +27,7 @@ void propose_command(const DeclaredServer& server, const MachineView& machine, c
 /// The package that a server runs, by its command or as its description says. None: it runs none.
 Result<std::optional<PackageRun>> package_run_of(const DeclaredServer& server);
 
-/// As one word of a shell.
+/// The text as one word of a shell.
 std::string shell_word(const std::string& text);
 /// The same, as it is where nothing in it means anything to one: a shell at a terminal reads more
 /// into "!" than a version.

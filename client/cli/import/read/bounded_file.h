@@ -15,7 +15,7 @@ Result<std::string> bounded_file(const std::string& path, std::size_t most);
 Result<std::string> read_all(int descriptor, const std::string& path, std::size_t most);
 Result<void> write_all(int descriptor, const std::string& path, std::string_view text);
 
-/// A file that was not there before, for everybody to read. Whatever is there stays as it is.
+/// Writes a new file that every user may read. An existing file is not changed.
 Result<void> write_new_file(const std::string& path, const std::string& text);
 
 }  // namespace cellblock::cli

@@ -26,7 +26,8 @@ struct BundleSetting {
   std::pair<double, double> range;    ///< of a number: the least and the most
 };
 
-/// By key. An optional setting without a value is not there; one with an empty list is empty.
+/// Keyed by setting. An optional setting without a value is absent; one with an empty list is
+/// empty.
 using SettingValues = std::map<std::string, std::vector<std::string>>;
 
 /// What the manifest asks for. An error: more than 64 settings, or one of an unknown type.
@@ -43,7 +44,7 @@ Result<SettingValues> setting_values(const std::vector<BundleSetting>& settings,
                                      const std::vector<std::string>& given,
                                      const SettingPlaces& places);
 
-/// Those that have to have a value and have none.
+/// The required settings that have no value.
 std::vector<BundleSetting> missing_settings(const std::vector<BundleSetting>& settings,
                                             const SettingValues& values);
 

@@ -23,7 +23,7 @@ struct ContainerRun {
   std::optional<std::string> entrypoint;
   std::string working_directory;
   std::vector<DeclaredVariable> variables;
-  std::vector<std::string> inherited;          ///< names of variables of whoever starts it
+  std::vector<std::string> inherited;          ///< names of variables of the starting process
   std::vector<std::string> environment_files;  ///< as they are named
   std::vector<ContainerMount> mounts;
   std::vector<std::string> remarks;  ///< what is not kept, and why it need not be

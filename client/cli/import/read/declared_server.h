@@ -46,7 +46,7 @@ struct InstalledPackage {
   std::string version;
 };
 
-/// Where a bundle is.
+/// The place of a bundle.
 struct DeclaredBundle {
   std::string directory;  ///< of an unpacked one
   std::string archive;    ///< of a packed one
@@ -61,7 +61,7 @@ struct DeclaredServer {
   std::string url;                        ///< of a remote one
   std::vector<DeclaredVariable> headers;  ///< with `url`
   std::string transport;                  ///< with `url`: "sse", or anything else
-  NamedRanges named_ranges;               ///< with an address: what whoever adds it has named
+  NamedRanges named_ranges;               ///< with an address: what the adding user has named
   std::string directory;                  ///< in which it is started
   std::optional<PackageName> package;     ///< `command` is then its arguments alone
   std::optional<DeclaredBundle> bundle;

@@ -9,7 +9,7 @@
 
 namespace cellblock::cli {
 
-/// One entry of such a table.
+/// One entry of the table.
 Result<DeclaredServer> server_of_entry(const std::string& name,
                                        const nlohmann::ordered_json& entry);
 

@@ -23,7 +23,7 @@ Result<std::optional<PackageRun>> package_run(const std::vector<std::string>& co
 /// that would be more than a word to a shell. A range or a tag is no version.
 Result<PackageName> package_named(Registry registry, const std::string& text);
 
-/// As that registry's installer takes it, VERSION where none is known.
+/// As the registry's installer takes it, with VERSION where no version is known.
 std::string pinned(const PackageName& package);
 
 }  // namespace cellblock::cli
