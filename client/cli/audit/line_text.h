@@ -9,6 +9,7 @@
 
 #include "client/cli/terminal/style.h"
 #include "policy/audit/log_verifier.h"
+#include "policy/base/result.h"
 
 /// The audit log for people: one line of it, and the report about its chain.
 namespace cellblock::cli {
