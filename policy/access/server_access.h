@@ -14,7 +14,7 @@
 /// which names and arguments are read, is in rights.h.
 namespace cellblock {
 
-/// As the kernel says.
+/// From the kernel.
 struct Identified {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -28,7 +28,7 @@ struct Subject {
   RoleSet narrowed = 0;  ///< to the one that was taken; 0: none was
 };
 
-/// Of no more than max_roles, which a checked configuration has.
+/// Roles beyond max_roles are ignored; a checked configuration has none.
 Subject subject_of(std::span<const Role> roles, const Identified& who);
 
 /// The same person, with nothing but that role; nullopt: there is none of that name, or it is not
@@ -46,12 +46,12 @@ bool gives_to(const Rule& rule, const Subject& subject);
 /// Whether any rule gives the person something of the server, and none denies everything.
 bool may_use_server(std::span<const Rule> rules, const Subject& subject);
 
-/// Those that this person may use. Of a configuration with more than max_servers, which no check
-/// passes, those beyond are in no set.
+/// The servers that this user may use. Servers beyond max_servers are in no set; a checked
+/// configuration has none.
 ServerSet servers_for(const Config& config, const Subject& subject);
 
-/// By index in HttpListen::tokens: those whose user no server allows. With --user there are none:
-/// what its one user may use is said by each server.
+/// Indices in HttpListen::tokens of tokens whose user may use no server. Empty with --user: there
+/// each server's rules decide for the one user.
 std::set<std::uint32_t> idle_tokens(const Config& config);
 
 }  // namespace cellblock

@@ -24,11 +24,11 @@ enum class FailureCode : std::uint8_t {
   workspace_refused,    ///< no directory, or none that the server's workspace.allow names
   identity_not_mapped,  ///< run_as = "client" has no id for this user
   denied,               ///< a rule, with these arguments; or a role that is not this user's
-  approval_required,    ///< a rule asks somebody first, who said no, or nothing
+  approval_required,    ///< a rule asks for an approval, which was denied or did not come
   invalid_arguments,    ///< not what the tool's inputSchema says
   timeout,              ///< the call's time is over; the server was told to stop
   rate_limited,         ///< too many calls in a time, or at a time: says when to try again
-  quarantined,          ///< a definition that is new or changed, and that nobody has accepted
+  quarantined,          ///< a new or changed definition that was not accepted
   blocked,              ///< holds what may not pass in this direction
 };
 
