@@ -115,6 +115,7 @@ std::vector<std::string> check_flow_servers(const Scope& scope, const FlowRuleTe
                   fmt::format("\"{}\" is no server name; allowed: [a-z][a-z0-9-]{{0,62}}, "
                               "without *",
                               name.value));
+      continue;
     }
     servers.push_back(name.value);
   }
