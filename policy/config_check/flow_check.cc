@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "policy/config/installation_keys.h"
+#include "policy/config/names.h"
 #include "policy/config/words.h"
 #include "policy/flows/tool_labels.h"
 
@@ -79,8 +80,20 @@ void check_flow_approval(const Scope& scope, const FlowRuleText& text, FlowRule&
   scope.error(text.approval_timeout->at, "approval_timeout", std::string(only_of_ask));
 }
 
+// A rule that binds nobody would let everything pass.
+void refuse_empty_people(const Scope& scope, const FlowRuleText& text) {
+  if (text.users && text.users->value.empty()) {
+    scope.error(text.users->at, "users", "is empty; allowed: at least one user, or leave it out");
+  }
+  if (text.groups && text.groups->value.empty()) {
+    scope.error(text.groups->at, "groups",
+                "is empty; allowed: at least one group, or leave it out");
+  }
+}
+
 void check_flow_people(const Scope& scope, const FlowRuleText& text, const Accounts& accounts,
                        FlowRule& rule) {
+  refuse_empty_people(scope, text);
   rule.binds_everybody = !text.users && !text.groups;
   if (text.users) rule.uids = check_users(scope, text.users->value, accounts, ListUse::takes);
   if (text.groups) rule.gids = check_groups(scope, text.groups->value, accounts, ListUse::takes);
@@ -96,7 +109,16 @@ std::vector<std::string> check_flow_servers(const Scope& scope, const FlowRuleTe
     return servers;
   }
   servers.reserve(count);
-  for (const TextAt& name : text.servers->value) servers.push_back(name.value);
+  for (const TextAt& name : text.servers->value) {
+    if (!is_short_name(name.value)) {
+      scope.error(name.at, "servers",
+                  fmt::format("\"{}\" is no server name; allowed: [a-z][a-z0-9-]{{0,62}}, "
+                              "without *",
+                              name.value));
+      continue;
+    }
+    servers.push_back(name.value);
+  }
   return servers;
 }
 

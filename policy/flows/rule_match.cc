@@ -132,6 +132,18 @@ bool is_stricter(const FlowRule& rule, const FlowRule& other) {
          other.approver == Approver::user;
 }
 
+bool flows_may_ask_administrator(const FlowRules& rules, const Server& server,
+                                 std::string_view tool, const FlowPerson& person) {
+  FlowLabels labels = labels_of_tool(server, tool);
+  labels.add(FlowLabel::destructive);
+  const auto asks = [&](const FlowRule& rule) {
+    return rule.effect == FlowEffect::ask && rule.approver == Approver::admin &&
+           concerns(rule, {.server = server.name, .tool = tool, .labels = labels}, &person);
+  };
+  const auto preset = preset_rule(rules);
+  return (preset && asks(*preset)) || std::ranges::any_of(rules.rules, asks);
+}
+
 std::string ability_text(FlowLabels before, FlowLabels of_call) {
   std::vector<std::string_view> abilities;
   for (const FlowLabel label : every_label) {

@@ -47,6 +47,11 @@ bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* 
 /// asks an administrator.
 bool is_stricter(const FlowRule& rule, const FlowRule& other);
 
+/// Whether a call of the tool may come to wait for an administrator. Its annotations may make it
+/// destructive.
+bool flows_may_ask_administrator(const FlowRules& rules, const Server& server,
+                                 std::string_view tool, const FlowPerson& person);
+
 /// "it can send to others".
 std::string ability_text(FlowLabels before, FlowLabels of_call);
 /// "untrusted content", "private data".

@@ -61,9 +61,7 @@ bool content_has(const Server& server, FlowLabel label) {
 }
 
 std::string_view reason_of(const Server& server, FlowLabel label) {
-  if (label == FlowLabel::destructive) {
-    return "nothing is declared; those whose annotations have destructiveHint = true have it";
-  }
+  if (label == FlowLabel::destructive) return "nothing is declared";
   if (label != FlowLabel::private_data) {
     return can_send(server) ? "its network reaches others" : "its network reaches nobody";
   }
@@ -101,7 +99,9 @@ FlowLabels labels_of_content(const Server& server) {
   return labels;
 }
 
-std::string label_sentence(const Server& server, FlowLabel label) {
+namespace {
+
+std::string sentence_of_cell_or_list(const Server& server, FlowLabel label) {
   const DeclaredTools& declared = declared_for(server, label);
   const bool is_impossible = label == FlowLabel::egress && !can_send(server);
   if (!declared || is_impossible) {
@@ -115,6 +115,17 @@ std::string label_sentence(const Server& server, FlowLabel label) {
     names.push_back(pattern.text + (pattern.is_prefix ? "*" : ""));
   }
   return fmt::format("{}: declared", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string label_sentence(const Server& server, FlowLabel label) {
+  std::string sentence = sentence_of_cell_or_list(server, label);
+  // Whatever is declared.
+  if (label == FlowLabel::destructive) {
+    sentence += "; those whose annotations have destructiveHint = true have it";
+  }
+  return sentence;
 }
 
 }  // namespace cellblock

@@ -15,6 +15,7 @@
 #include "policy/base/server_set.h"
 #include "policy/config/server_list.h"
 #include "policy/config/stop_time.h"
+#include "policy/flows/rule_match.h"
 #include "policy/reload/merge.h"
 #include "supervisor/gateway/session/admission.h"
 #include "supervisor/gateway/session/approval_report.h"
@@ -301,8 +302,10 @@ std::string Gateway::answer_now(const ControlRequest& request, const Peer& peer)
 }
 
 bool Gateway::may_ask_administrator(std::uint32_t server, std::string_view tool) const {
-  const FlowRules& flows = config_.flows;
-  if (flows.trifecta == FlowEffect::ask && flows.approver == Approver::admin) return true;
+  const FlowPerson person{user_.uid, user_.gid, user_.groups};
+  if (flows_may_ask_administrator(config_.flows, config_.servers[server], tool, person)) {
+    return true;
+  }
   const Subject subject = subject_of(config_.roles, {user_.uid, user_.gid, user_.groups});
   return asks_administrator(Rights(config_.servers[server].rules, subject), tool);
 }

@@ -31,6 +31,7 @@ const refusal = async (promise) => {
 before(async () => {
   const asks = '[[server.mock.rule]]\neffect = "ask"\nusers = [' + (isRoot ? hostId : process.getuid()) + ']\ntools = ["push"]\napprover = "admin"\napproval_timeout = "5s"';
   declareMock(daemon, 'mock', { 'tools/call': [{ answer: said('pushed') }] }, ['era = "legacy"', 'pin = "off"', asks]);
+  daemon.more = '[[flows.rule]]\nafter = ["untrusted"]\nbefore = ["destructive"]\ntools = ["remove"]\neffect = "ask"\n';
   await daemon.start();
 });
 after(() => daemon.stop());
@@ -58,7 +59,7 @@ test('The next call goes through without waiting, and the one after it does not'
 });
 
 test('What is no tool of a server, or too long a time, is refused', async () => {
-  assert.match(await refusal(approve('next', 'mock')), /SERVER\/TOOL/);
+  for (const word of ['mock', 'mock/*']) assert.match(await refusal(approve('next', word)), /SERVER\/TOOL/, word);
   assert.match(await refusal(approve('next', 'nothing/push')), /nothing/);
   for (const time of ['25h', '2d']) {
     assert.match(await refusal(approve('next', 'mock/push', '--within', time)), /allowed: 1ms to 24h/, time);
@@ -72,6 +73,7 @@ test('A tool about which no rule asks an administrator is refused, since nothing
     assert.match(`${error?.stderr}`, /no rule asks an administrator about mock\/other for this user/);
     assert.equal(error.code, 4);
     assert.match(await approve('next', 'mock/push', '--within', '1d'), /within 86400 s/);
+    assert.match(await approve('next', 'mock/remove'), /the next remove of mock/, 'flows.rule[1] may ask about it');
   } finally {
     await client.close();
   }

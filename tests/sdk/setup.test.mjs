@@ -73,6 +73,9 @@ rootless(publish, ({ place }) => {
     assert.match(checked.out, /draft\.toml: usable, 1 server/);
     assert.match(checked.err, /read as with --user/);
     assert.equal((await place.cellblock('explain', 'made', '--config', file)).code, 0);
+    const swapped = await place.cellblock('explain', 'made', 'read_file', '--config', file);
+    assert.equal(swapped.code, 2);
+    assert.match(swapped.err, /no server "read_file" is declared; the user comes first: USER SERVER/);
     assert.match((await place.cellblock('--system', 'check', file)).out, /not usable/);
     fs.rmSync(file);
   });

@@ -144,7 +144,9 @@ TEST_F(Explained, CallsNeedAnObjectOfArguments) {
   const auto list = call(1001, "git_log", R"([{"a":1}])");
   ASSERT_FALSE(list);
   EXPECT_THAT(list.error().text, HasSubstr(R"(the arguments [{"a":1}] are no JSON object)"));
-  EXPECT_FALSE(call(1001, "git_log", "{"));
+  const auto broken = call(1001, "git_log", "{");
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(broken.error().text, HasSubstr(R"(write them as {"name": "value"})"));
 }
 
 TEST_F(Explained, RightsAreAllThatBindsTheUserTheStrictestFirst) {

@@ -20,7 +20,9 @@ TEST(HelperPath, IsTheDaemonsOwnDirectoryAnywhereElse) {
 TEST(HelperProgram, IsNoneThatIsNotThere) {
   const auto program = open_helper("cellblock-nothing");
   ASSERT_FALSE(program);
-  EXPECT_TRUE(program.error().text.ends_with("No such file or directory")) << program.error().text;
+  EXPECT_TRUE(program.error().text.ends_with(
+      "No such file or directory: install all programs from one build"))
+      << program.error().text;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/flows/rule_match.h"
 #include "policy/flows/tool_labels.h"
 
 namespace cellblock {
@@ -110,7 +111,8 @@ TEST(ToolLabels, AreDestructiveWhereThatIsDeclaredAlone) {
   EXPECT_TRUE(labels_of_tool(server, "delete_all").has(destructive));
   EXPECT_FALSE(labels_of_tool(server, "list").has(destructive));
   EXPECT_FALSE(labels_of_content(server).has(destructive)) << "to read deletes nothing";
-  EXPECT_EQ(label_sentence(server, destructive), "delete_*: declared");
+  EXPECT_EQ(label_sentence(server, destructive),
+            "delete_*: declared; those whose annotations have destructiveHint = true have it");
 }
 
 TEST(ToolLabels, AreExplainedByWhatDecided) {
@@ -122,6 +124,46 @@ TEST(ToolLabels, AreExplainedByWhatDecided) {
   server.flows.egress.emplace();
   EXPECT_EQ(label_sentence(server, untrusted), "get_*, fetch: declared");
   EXPECT_EQ(label_sentence(server, egress), "none of its tools: declared");
+}
+
+FlowRule asking(std::vector<FlowLabel> before) {
+  return {.name = "flows.rule[1]",
+          .after = labels({untrusted}),
+          .before = labels(before),
+          .effect = FlowEffect::ask,
+          .binds_everybody = true};
+}
+
+TEST(FlowRules, AskAnAdministratorOnlyAboutToolsAndUsersThatARuleIsAbout) {
+  const Server server = server_with(NetworkMode::none, Holds::nothing);
+  const FlowPerson alice{.uid = 1000, .gid = 1000, .groups = {}};
+  const auto ask = [&](const FlowRule& rule) {
+    return flows_may_ask_administrator({.rules = {rule}}, server, "remove", alice);
+  };
+  EXPECT_FALSE(flows_may_ask_administrator({}, server, "remove", alice));
+  EXPECT_TRUE(ask(asking({destructive}))) << "annotations may say so";
+  EXPECT_FALSE(ask(asking({egress}))) << "its cell sends nothing";
+  FlowRule rule = asking({destructive});
+  rule.tools = {{"create_", true}};
+  EXPECT_FALSE(ask(rule));
+  rule = asking({destructive});
+  rule.approver = Approver::user;
+  EXPECT_FALSE(ask(rule));
+  rule = asking({destructive});
+  rule.binds_everybody = false;
+  rule.uids = {1001};
+  EXPECT_FALSE(ask(rule));
+  rule.uids = {1000};
+  EXPECT_TRUE(ask(rule));
+}
+
+TEST(FlowRules, AskAnAdministratorByTheTrifectaWhereTheToolCanSend) {
+  const FlowPerson alice{.uid = 1000, .gid = 1000, .groups = {}};
+  const FlowRules rules{.trifecta = FlowEffect::ask};
+  EXPECT_TRUE(flows_may_ask_administrator(rules, server_with(NetworkMode::egress, Holds::nothing),
+                                          "post", alice));
+  EXPECT_FALSE(flows_may_ask_administrator(rules, server_with(NetworkMode::none, Holds::file),
+                                           "post", alice));
 }
 
 }  // namespace

@@ -214,7 +214,10 @@ Result<Proposal> declared_remote(const std::string& text, const std::string& ser
   Proposal proposal{.name = server, .declared_as = server};
   proposal.command = CELLBLOCK_TRY(texts_member(table, "command"));
   if (!starts_remote(proposal)) {
-    return fail("its declaration does not start mcp-remote as `cellblock add` has written it");
+    return fail(
+        fmt::format("\"{}\" is no remote server: its declaration does not start mcp-remote as "
+                    "`cellblock add` has written it",
+                    server));
   }
   proposal.program = CELLBLOCK_TRY(text_member(table, "program"));
   proposal.profile = CELLBLOCK_TRY(text_member(table, "profile"));

@@ -364,10 +364,12 @@ Exit allow_next(const Context& context, const ApproveRequest& request, const Wor
   const auto slash = request.id.find('/');
   const std::string server = request.id.substr(0, slash);
   const std::string tool = slash == std::string::npos ? "" : request.id.substr(slash + 1);
-  if (server.empty() || tool.empty()) {
+  if (server.empty() || tool.empty() || tool.contains('*')) {
     return explain(context,
                    {.code = client::ErrorCode::invalid_argument,
-                    .text = fmt::format("\"{}\" is no tool of a server: SERVER/TOOL", request.id)});
+                    .text = fmt::format("\"{}\" is no tool of a server; allowed: SERVER/TOOL, one "
+                                        "tool by its whole name",
+                                        request.id)});
   }
   const Context admin = context.whose.empty()
                             ? behind(context, admin_socket_of(context.socket, ::geteuid()))
@@ -387,18 +389,21 @@ Exit allow_next(const Context& context, const ApproveRequest& request, const Wor
   return Exit::ok;
 }
 
+client::Error without_id(const std::string& word) {
+  const std::string_view what = word == "next"
+                                    ? "a tool: SERVER/TOOL"
+                                    : "the ID of a call, as \"cellblock approve\" lists it";
+  return {.code = client::ErrorCode::invalid_argument,
+          .text = fmt::format("\"{}\" needs {}", word, what)};
+}
+
 Exit run_approve(const Context& context, const Words& words) {
   const ApproveRequest request{.word = words.text(decision_word),
                                .id = words.text(call_id),
                                .digest = words.text(call_digest)};
   if (words.has(follow_calls)) return follow(context);
   if (request.word.empty()) return list(context);
-  if (request.id.empty()) {
-    return explain(context, {.code = client::ErrorCode::invalid_argument,
-                             .text = fmt::format("\"{}\" needs the ID of a call, as \"cellblock "
-                                                 "approve\" lists it",
-                                                 request.word)});
-  }
+  if (request.id.empty()) return explain(context, without_id(request.word));
   if (request.word == "next") return allow_next(context, request, words);
   if (const auto name = call_name(request.id)) return about_call(context, *name, request);
   if (const auto number = call_number(request.id)) return about_number(context, *number, request);

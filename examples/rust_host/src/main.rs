@@ -83,7 +83,9 @@ async fn main() {
     let tool = words.get(1).map(String::as_str);
     let arguments = words.get(2).map_or("{}", String::as_str);
     if let Err(error) = LocalSet::new().run_until(run(server, tool, arguments)).await {
-        eprintln!("rust_host: {}", shown(&error.to_string()));
+        for line in error.to_string().lines() {
+            eprintln!("rust_host: {}", shown(line));
+        }
         std::process::exit(1);
     }
 }

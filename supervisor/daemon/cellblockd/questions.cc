@@ -89,9 +89,16 @@ Result<Explanation> server_explained(const Options& options, const LoadedConfig&
        .group = [](std::uint32_t gid) { return or_number(name_of_group(gid), gid); }});
 }
 
+// Of a user and a server. The words in the other order are a common mistake.
+Result<DeclaredServer> server_of_user(const Options& options, const LoadedConfig& loaded) {
+  auto declared = server_of(loaded, options.explain.at(1));
+  if (declared || !server_of(loaded, options.explain.at(0))) return declared;
+  return fail(declared.error().text + "; the user comes first: USER SERVER [TOOL]");
+}
+
 Result<Explanation> explanation(const Options& options, const LoadedConfig& loaded) {
   if (options.explain.size() == 1) return server_explained(options, loaded);
-  const DeclaredServer declared = CELLBLOCK_TRY(server_of(loaded, options.explain.at(1)));
+  const DeclaredServer declared = CELLBLOCK_TRY(server_of_user(options, loaded));
   const std::uint32_t uid = CELLBLOCK_TRY(uid_of(options.explain.at(0)));
   const auto user = find_user(static_cast<uid_t>(uid));
   const auto groups = groups_of(uid);

@@ -110,7 +110,8 @@ Result<std::string> as_message(const ExplainedCall& call) {
   MessageScanner scanner;
   const auto message = scanner.scan(std::string_view(line).substr(0, size));
   if (!message)
-    return fail(fmt::format("the arguments: {}", cellblock::explain(message.error().fault)));
+    return fail(fmt::format("the arguments: {}; write them as {{\"name\": \"value\"}}",
+                            cellblock::explain(message.error().fault)));
   return std::string(message->params.in(line));
 }
 

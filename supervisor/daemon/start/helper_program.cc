@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* own_file = "/proc/self/exe";
+constexpr std::string_view whole_install = ": install all programs from one build";
 
 std::string own_helper_path(const std::string& name) {
   std::error_code ignored;
@@ -35,7 +36,7 @@ Result<std::string> build_id_at(const std::string& path) {
   const auto size = ::read(file.get(), head.data(), head.size());
   if (size < 0) return fail(std::generic_category().message(errno));
   auto id = build_id_in({head.data(), static_cast<std::size_t>(size)});
-  if (!id) return fail("it is no program of cellblock's");
+  if (!id) return fail(fmt::format("it is no program of cellblock's{}", whole_install));
   return *std::move(id);
 }
 
@@ -46,9 +47,8 @@ Result<void> check_program(const Fd& program) {
   const auto own = CELLBLOCK_TRY(build_id_at(own_file));
   const auto id = CELLBLOCK_TRY(build_id_at(file));
   if (id == own) return {};
-  return fail(fmt::format(
-      "it is of build {}, and cellblockd of build {}: install all programs from one build", id,
-      own));
+  return fail(
+      fmt::format("it is of build {}, and cellblockd of build {}{}", id, own, whole_install));
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::string helper_path(const std::string& directory, const std::string& install
 Result<Fd> open_helper(const std::string& name) {
   const std::string path = own_helper_path(name);
   auto program = open_program(path);
-  if (!program) return fail(path + ": " + program.error().text());
+  if (!program) return fail(fmt::format("{}: {}{}", path, program.error().text(), whole_install));
   if (const auto checked = check_program(*program); !checked) {
     return fail(path + ": " + checked.error().text);
   }
