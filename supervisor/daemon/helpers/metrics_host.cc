@@ -21,9 +21,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds first_metrics_delay{100};
 constexpr milliseconds longest_metrics_delay{10'000};
 constexpr milliseconds metrics_retry_pause{50};
-// One that lived this long did not die of what killed the one before it.
+// A helper that lived this long did not die of the cause that killed the previous one.
 constexpr milliseconds healthy_metrics_life{60'000};
-// Gateways come and go while it does not read.
+// Gateways start and end while the helper does not read.
 constexpr std::size_t most_untold = 16'384;
 
 struct Page {
@@ -64,7 +64,7 @@ MetricsHost::MetricsHost(boost::asio::io_context& loop, MetricsSocket socket,
 
 Result<void> MetricsHost::start() {
   Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
-  // The one before could change that for both: accepting would block for ever.
+  // The previous helper may have cleared the flag, which both processes share: accept would block.
   if (::fcntl(socket_.listener.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
   const std::array<int, 2> fds{channel.second.get(), socket_.listener.get()};
   CELLBLOCK_CHECK(ask_launcher_({.kind = wire::SupervisorRequestKind::start_metrics}, fds));
@@ -154,7 +154,7 @@ void MetricsHost::tell_what_waits() {
     if (!sent && (sent.error().number == EAGAIN || sent.error().number == ETOOMANYREFS)) {
       return retry_later();
     }
-    // It has ended, which the launcher reports soon: nothing is left to be told.
+    // The helper has ended, which the launcher reports soon: no record is needed any more.
     if (!sent) return untold_.clear();
     untold_.pop_front();
   }
@@ -175,7 +175,7 @@ int MetricsHost::page_of(const wire::MetricsNews& news) const {
   return found == gateways_.end() ? -1 : found->second.page.get();
 }
 
-// Descriptors under way are counted per user, and nothing tells when there are fewer.
+// The kernel bounds descriptors in flight per user, and reports no event when there are fewer.
 void MetricsHost::retry_later() {
   retry_.expires_after(metrics_retry_pause);
   retry_.async_wait([this](const boost::system::error_code& error) {
