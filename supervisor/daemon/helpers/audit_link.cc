@@ -8,19 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <utility>
 #include <vector>
 
 namespace cellblock::daemon {
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds first_delay{100};
-constexpr milliseconds longest_delay{10'000};
-// A writer that lived this long did not die of the cause that killed the previous one.
-constexpr milliseconds healthy_life{60'000};
 
 // In seconds. If the log reaches back less when old lines are dropped, a warning is logged.
 constexpr std::int64_t short_reach = 24LL * 3600;
@@ -65,7 +59,6 @@ AuditLink::AuditLink(boost::asio::io_context& loop, const AuditRules& rules, Aud
       ask_(std::move(ask_launcher)),
       files_(std::move(files)),
       former_((files_.current + files_.files.size() - 1) % files_.files.size()),
-      delay_(first_delay),
       timer_(loop) {}
 
 Result<void> AuditLink::start() {
@@ -151,23 +144,21 @@ void AuditLink::started() {
   if (current.since == 0) current.since = unix_time();
   if (on_oldest) on_oldest(oldest());
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
 void AuditLink::ended() {
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
-    delay_ = first_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   control_.reset();
   start_again_later();
 }
 
 void AuditLink::start_again_later() {
+  const auto delay = delay_.take();
   spdlog::error("the audit writer ended; calls are refused until it is back, next try in {} ms",
-                delay_.count());
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_delay);
+                delay.count());
+  timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     if (const auto asked = start(); !asked) {

@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "policy/config/config.h"
 #include "supervisor/daemon/helpers/audit_files.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"
@@ -78,8 +78,7 @@ class AuditLink {
   std::uint64_t own_name_ = 0;  ///< of the supervisor's own channel; 0: none yet
   std::int64_t warned_ = 0;     ///< when the log last warned that it reaches back too little
   bool running_ = false;
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
 };
 

@@ -22,12 +22,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_http_delay{100};
-constexpr milliseconds longest_http_delay{10'000};
 constexpr milliseconds http_retry_pause{50};
 constexpr std::chrono::steady_clock::time_point no_time{};
-// A helper that lived this long did not die of the cause that killed the previous one.
-constexpr milliseconds healthy_http_life{60'000};
 
 // An answer like those of cellblock-http, which does not see these connections.
 std::string page(std::string_view status, FailureCode code, std::string_view sentence) {
@@ -95,7 +91,6 @@ HttpHost::HttpHost(boost::asio::io_context& loop, const Config& config, HttpSock
       around_(std::move(around)),
       sockets_(std::move(sockets)),
       patience_(patience),
-      delay_(first_http_delay),
       timer_(loop),
       retry_(loop),
       deadline_(loop) {}
@@ -119,15 +114,13 @@ Result<void> HttpHost::start() {
 
 void HttpHost::started() {
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
 // The helper's sessions end by themselves: the gateways see the end of its descriptors.
 void HttpHost::ended(const CellFacts& facts) {
   if (!finished_) spdlog::error("cellblock-http {}", explain_end(facts));
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_http_life) {
-    delay_ = first_http_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   broken_ = false;
   deadline_.expires_at(no_time);
@@ -143,9 +136,9 @@ void HttpHost::ended(const CellFacts& facts) {
 }
 
 void HttpHost::start_again_later() {
-  spdlog::info("cellblock-http is started again in {} ms", delay_.count());
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_http_delay);
+  const auto delay = delay_.take();
+  spdlog::info("cellblock-http is started again in {} ms", delay.count());
+  timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {

@@ -14,6 +14,7 @@
 #include "policy/config/config.h"
 #include "policy/failures/cell_facts.h"
 #include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
@@ -113,8 +114,7 @@ class HttpHost {
   bool broken_ = false;  ///< its channel is closed, and the helper has not ended yet
   bool running_ = false;
   bool finished_ = false;
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer retry_;
   boost::asio::steady_timer deadline_;  ///< of the helper: to read, or to end

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <utility>
 #include <vector>
@@ -18,11 +19,7 @@ namespace {
 using metrics::Metric;
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_metrics_delay{100};
-constexpr milliseconds longest_metrics_delay{10'000};
 constexpr milliseconds metrics_retry_pause{50};
-// A helper that lived this long did not die of the cause that killed the previous one.
-constexpr milliseconds healthy_metrics_life{60'000};
 // Gateways start and end while the helper does not read.
 constexpr std::size_t most_untold = 16'384;
 
@@ -58,7 +55,6 @@ MetricsHost::MetricsHost(boost::asio::io_context& loop, MetricsSocket socket,
       ask_launcher_(std::move(ask_launcher)),
       own_page_(std::move(own_page)),
       own_(std::move(own)),
-      delay_(first_metrics_delay),
       timer_(loop),
       retry_(loop) {}
 
@@ -79,7 +75,7 @@ Result<void> MetricsHost::start() {
 
 void MetricsHost::started() {
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
 void MetricsHost::ended(const CellFacts& facts) {
@@ -87,9 +83,7 @@ void MetricsHost::ended(const CellFacts& facts) {
   if (!is_expected) {
     spdlog::error("cellblock-metrics {}; it is started again", explain_end(facts));
   }
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_metrics_life) {
-    delay_ = first_metrics_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   retry_.cancel();
   channel_.reset();
@@ -98,8 +92,7 @@ void MetricsHost::ended(const CellFacts& facts) {
 }
 
 void MetricsHost::start_again_later() {
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_metrics_delay);
+  timer_.expires_after(delay_.take());
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {
@@ -186,7 +179,7 @@ void MetricsHost::retry_later() {
 void MetricsHost::config_changed() {
   if (finished_ || !running_) return;
   is_renewed_ = true;
-  delay_ = first_metrics_delay;
+  delay_.reset();
   end_it();
 }
 

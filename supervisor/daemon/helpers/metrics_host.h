@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,6 +12,7 @@
 #include "policy/failures/cell_facts.h"
 #include "policy/metrics/families.h"
 #include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"
 
@@ -79,8 +79,7 @@ class MetricsHost {
   bool running_ = false;
   bool finished_ = false;
   bool is_renewed_ = false;  ///< cellblock-metrics ends, so that another one starts
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer retry_;
 };
