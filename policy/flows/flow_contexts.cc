@@ -75,14 +75,10 @@ std::optional<FlowVerdict> FlowContexts::judge(const FlowCall& call) const {
   const Context* context = is_off(rules_) ? nullptr : known_context(call.session);
   if (context == nullptr || context->labels.empty()) return std::nullopt;
   const FlowPerson* person = person_of(call.session);
-  std::optional<FlowRule> strictest;
-  const auto consider = [&](const FlowRule& rule) {
-    if (strictest && !is_stricter(rule, *strictest)) return;
-    if (!context->labels.has_all(rule.after) || !concerns(rule, call.target, person)) return;
-    if (!rule.copied || may_repeat(*context, rule, call.arguments)) strictest = rule;
-  };
-  if (const auto preset = preset_rule(rules_)) consider(*preset);
-  std::ranges::for_each(rules_.rules, consider);
+  auto strictest = strictest_rule(rules_, [&](const FlowRule& rule) {
+    return context->labels.has_all(rule.after) && concerns(rule, call.target, person) &&
+           (!rule.copied || may_repeat(*context, rule, call.arguments));
+  });
   if (!strictest) return std::nullopt;
   std::string why = reason(*context, *strictest, call.target.labels);
   return FlowVerdict{*std::move(strictest), std::move(why)};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +27,6 @@ struct FlowTarget {
   FlowLabels labels;      ///< of the call
 };
 
-/// `trifecta` as the rule that it is; nullopt: it is off.
-std::optional<FlowRule> preset_rule(const FlowRules& rules);
-
 /// Nothing is asked or recorded.
 inline bool is_off(const FlowRules& rules) {
   return rules.trifecta == FlowEffect::off && rules.rules.empty();
@@ -43,9 +41,11 @@ bool follows_text(const FlowRules& rules, FlowLabel label);
 /// knows whose it is: then every rule binds.
 bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* person);
 
-/// Whether it decides where `other` applies too: the stricter one, and of two that ask the one that
-/// asks an administrator.
-bool is_stricter(const FlowRule& rule, const FlowRule& other);
+/// The strictest rule for which `applies` is true, `trifecta` included. Of two that ask, the one
+/// that asks an administrator is stricter; of equal ones the first decides. Does not call `applies`
+/// for a rule that would not decide.
+std::optional<FlowRule> strictest_rule(const FlowRules& rules,
+                                       const std::function<bool(const FlowRule&)>& applies);
 
 /// "it can send to others".
 std::string ability_text(FlowLabels before, FlowLabels of_call);
