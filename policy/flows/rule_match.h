@@ -10,35 +10,35 @@
 #include "policy/config/config.h"
 #include "policy/config/flow_rules.h"
 
-/// Which flow rules are about a call, and what they say of it in words. Pure.
+/// Decides which flow rules apply to a call, and describes them in words. Pure.
 namespace cellblock {
 
-/// Whose call it is.
+/// The user of a call.
 struct FlowPerson {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups;
 };
 
-/// What a rule has to know of a call.
+/// The facts of a call that rules look at.
 struct FlowTarget {
   std::string_view server;
   std::string_view tool;  ///< empty: a read or a prompt
   FlowLabels labels;      ///< of the call
 };
 
-/// Nothing is asked or recorded.
+/// No rule can ask, refuse or record.
 inline bool is_off(const FlowRules& rules) {
   return rules.trifecta == FlowEffect::off && rules.rules.empty();
 }
 
 bool names_server(const FlowRule& rule, std::string_view server);
 
-/// A context's texts are followed only where a rule asks for them.
+/// Whether a rule with `copied` needs the texts that came with that label.
 bool follows_text(const FlowRules& rules, FlowLabel label);
 
-/// Whether it is about such a call once the context has its labels. `person` is null where nobody
-/// knows whose it is: then every rule binds.
+/// Whether the rule applies to the call once the context has the labels of `after`. `person` is
+/// null if the user is not known: then every rule binds.
 bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* person);
 
 /// The strictest rule for which `applies` is true, `trifecta` included. Of two that ask, the one
@@ -54,14 +54,14 @@ std::string_view content_text(FlowLabel label);
 /// "asks after untrusted, before egress, with tools create_*".
 std::string rule_text(const FlowRule& rule);
 
-/// What `rules` would make of a call once its context has the labels that they speak of.
+/// The effect of flow rules on a call once its context has the labels of `after`.
 struct LaterFlow {
   Effect effect{};
   FlowRule rule;
   std::string reason;  ///< a sentence without the rule's place
 };
 
-/// `effect`: by the rules of access. nullopt: the same as now.
+/// `effect`: by the access rules. nullopt: flow rules change nothing.
 std::optional<LaterFlow> later_flow(const FlowRules& rules, const FlowTarget& target,
                                     const FlowPerson& person, Effect effect);
 
