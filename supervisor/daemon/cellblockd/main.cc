@@ -47,7 +47,6 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 // The supervisor holds the configuration twice during a reload, and for each user the state of its
 // connections.
 constexpr std::uint64_t data_limit = std::uint64_t{1} << 30U;

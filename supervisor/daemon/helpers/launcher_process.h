@@ -21,6 +21,9 @@ namespace cellblock::daemon {
 /// mount namespace; the call blocks for at most `patience` (ETIMEDOUT). The caller has one thread.
 SysResult<Fd> host_view(int user_namespace, std::chrono::milliseconds patience);
 
+/// The timeout of each step of the launcher's start, before and after the exec.
+inline constexpr std::chrono::milliseconds launcher_patience{30'000};
+
 class LauncherProcess {
  public:
   /// Executes the open program with the descriptors of wire::launcher_fd and no others; `fds` are

@@ -35,10 +35,6 @@ Bounds bounds_of(const Listen& listen) {
   return bounds;
 }
 
-Admission admission_of(const Config& config, const KillSwitch& kill_switch) {
-  return config.enabled && !kill_switch.is_off() ? Admission::open : Admission::disabled;
-}
-
 constexpr std::string_view not_closed =
     "What came with earlier connections of this user keeps them from being closed (files of a file "
     "system that does not answer?); end what sent it and try again.";
@@ -55,7 +51,7 @@ Daemon::Daemon(Config& config, std::string declared, LauncherProcess& launcher,
       declared_(std::move(declared)),
       launcher_(launcher),
       kill_switch_(std::move(kill_switch)),
-      table_(bounds_of(config.listen), admission_of(config, kill_switch_)),
+      table_(bounds_of(config.listen), admission()),
       audit_(loop_, config.audit, std::move(audit_log),
              std::bind_front(&LauncherProcess::tell, &launcher_)),
       audit_queue_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
@@ -368,6 +364,10 @@ void Daemon::give_up(const Error& why) {
   loop_.stop();
 }
 
+Admission Daemon::admission() const {
+  return config_.enabled && !kill_switch_.is_off() ? Admission::open : Admission::disabled;
+}
+
 Fd Daemon::take_pending(Connection connection) {
   const auto pending = pending_.find(connection);
   Fd socket = std::move(pending->second.socket);
@@ -406,7 +406,7 @@ void Daemon::tell_service(std::string_view with) const {
                            .users = gateways_.size(),
                            .cells = cells_,
                            .broken = broken_parts(config_).size(),
-                           .switched_off = !config_.enabled || kill_switch_.is_off(),
+                           .switched_off = admission() == Admission::disabled,
                            .audit_runs = audit_.running(),
                            .stuck_closes = stuck_,
                            .stuck_uid = stuck_uid_,

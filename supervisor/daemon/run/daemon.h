@@ -137,6 +137,7 @@ class Daemon {
   std::string_view disable(std::uint32_t by, const std::string& reason);
   std::string_view enable(std::uint32_t by);
   void end_leaving_soon();
+  Admission admission() const;
   InstallationState state() const;
   std::chrono::milliseconds stop_patience() const;
 

@@ -150,9 +150,8 @@ void Daemon::use_reloaded() {
     const auto admitted = admin_sockets_->reconfigure(config_);
     if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);
   }
-  const bool is_open = config_.enabled && !kill_switch_.is_off();
-  act(table_.admit(is_open ? Admission::open : Admission::disabled));
-  if (!is_open) end_leaving_soon();
+  act(table_.admit(admission()));
+  if (admission() == Admission::disabled) end_leaving_soon();
   act(table_.permit_only(
       [this](std::uint32_t uid) { return known_peers_.servers_for(uid, config_); }));
   std::vector<std::uint32_t> deaf;

@@ -15,6 +15,7 @@
 
 #include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/exec/inherited_state.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/process/confinement.h"
 #include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/run/daemon.h"
@@ -26,7 +27,6 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 constexpr std::chrono::milliseconds end_patience{5'000};
 
 // Runs before anything is read.
