@@ -20,8 +20,8 @@ class RestartDelay {
 
   void started(Time now) { started_at_ = now; }
   void ended(Time now) {
-    const auto started = std::exchange(started_at_, std::nullopt);
-    if (started && now - *started >= healthy_life) reset();
+    const auto since = std::exchange(started_at_, std::nullopt);
+    if (since && now - *since >= healthy_life) reset();
   }
   /// Of the next start; the one after it waits twice as long.
   std::chrono::milliseconds take() { return std::exchange(delay_, std::min(delay_ * 2, longest)); }
