@@ -8,15 +8,15 @@
 
 #include "policy/config/access_rule.h"
 
-/// What an agent that has read one thing may still do, as the configuration says it: values only.
+/// The flow rules of the configuration: what an agent may do after what it has read. Values only;
 /// policy/flows decides by them.
 namespace cellblock {
 
-/// What a tool brings to an agent, and what it can do with what the agent knows.
+/// A property of a tool: the content that it brings to an agent, or the harm that its calls can do.
 enum class FlowLabel : std::uint8_t {
-  untrusted,     ///< it gives what others wrote: pages, issues, mail
-  private_data,  ///< it gives what is not for everybody
-  egress,        ///< it can send what it is told to others
+  untrusted,     ///< it returns text of others: pages, issues, mail
+  private_data,  ///< it returns confidential data
+  egress,        ///< it can send its arguments to others
   destructive,   ///< it can delete or overwrite
 };
 
@@ -39,7 +39,7 @@ struct FlowLabels {
   constexpr bool operator==(const FlowLabels&) const = default;
 };
 
-/// What becomes of a call that a flow rule is about. Stricter ones are greater.
+/// The effect of a flow rule on a call. Stricter ones are greater.
 enum class FlowEffect : std::uint8_t { off, log, ask, deny };
 
 /// `[[flows.rule]]`
@@ -48,7 +48,7 @@ struct FlowRule {
   std::uint32_t line = 0;  ///< in the main file
   FlowLabels after;        ///< the context has all of them
   FlowLabels before;       ///< the call has one of them
-  bool copied = false;     ///< only where the arguments hold text that came with `after`
+  bool copied = false;     ///< only if the arguments hold text that came with `after`
   FlowEffect effect = FlowEffect::deny;
   Approver approver = Approver::admin;               ///< ask
   std::chrono::milliseconds approval_time{120'000};  ///< ask: then it is refused
@@ -62,7 +62,7 @@ struct FlowRule {
 
 /// `[flows]`
 struct FlowRules {
-  /// The preset: for a call that can send, after untrusted content and private data came together.
+  /// The preset, a rule with after = untrusted and private, before = egress.
   FlowEffect trifecta = FlowEffect::off;
   Approver approver = Approver::admin;               ///< ask
   std::chrono::milliseconds approval_time{120'000};  ///< ask: then it is refused
@@ -70,13 +70,13 @@ struct FlowRules {
   bool operator==(const FlowRules&) const = default;
 };
 
-/// `[server.NAME.flows]`: which tools have a label. None: what its cell permits decides.
+/// `[server.NAME.flows]`: the tools that have a label. nullopt: what the cell permits decides.
 struct FlowTools {
   std::optional<std::vector<NamePattern>> untrusted;
   std::optional<std::vector<NamePattern>> private_data;
   std::optional<std::vector<NamePattern>> egress;
   std::optional<std::vector<NamePattern>> destructive;
-  /// Found, not declared: the cell sees only the server's program of the host, which is no private
+  /// Found, not declared: of the host the cell sees only the server's program, which is no private
   /// data.
   bool sees_program_alone = false;
   bool operator==(const FlowTools&) const = default;

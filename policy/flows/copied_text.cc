@@ -16,8 +16,8 @@ constexpr std::uint64_t passage_base = 0x9e37'79b9'7f4a'7c15;
 constexpr std::uint64_t word_seed = 0x517c'c1b7'2722'0a95;
 constexpr std::size_t shortest_word = 8;
 constexpr std::size_t shortest_plain_word = 24;  // without a digit or sign
-constexpr std::size_t longest_word = 512;        // of a longer one the beginning counts
-constexpr std::size_t fewest_digits = 9;         // of what is a number: a date has fewer
+constexpr std::size_t longest_word = 512;        // a longer one counts with its beginning
+constexpr std::size_t fewest_digits = 9;         // of a number: a date has fewer
 constexpr std::size_t first_slots = 1024;
 constexpr std::size_t most_probes = 32;
 
@@ -35,7 +35,7 @@ std::uint64_t mixed(std::uint64_t hash) {
   return hash | 1U;
 }
 
-/// Bytes of a character that nobody sees (soft hyphen, zero width, word joiner); 0: it is none.
+/// The length of an invisible character (soft hyphen, zero width, word joiner); 0: it is visible.
 std::size_t invisible_at(std::string_view text) {
   for (const std::string_view hidden : {"\xc2\xad", "\xe2\x80\x8b", "\xe2\x80\x8c", "\xe2\x80\x8d",
                                         "\xe2\x81\xa0", "\xef\xbb\xbf"}) {
@@ -49,7 +49,7 @@ bool is_escape(std::string_view text) {
   return text.size() > 1 && text[0] == '\\' && std::string_view(R"(nrt"\/)").contains(text[1]);
 }
 
-/// Lower case, without what nobody sees; line breaks that are written as escapes are spaces.
+/// Lower case, without invisible characters; escaped line breaks become spaces.
 std::string normalized(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -68,7 +68,7 @@ std::string normalized(std::string_view text) {
   return out;
 }
 
-/// The least of each window, once for each place where it is.
+/// The least fingerprint of each window, once for each of its places.
 class Winnower {
  public:
   explicit Winnower(const FingerprintVisitor& visit) : visit_(visit) {}
@@ -78,7 +78,7 @@ class Winnower {
     ++count_;
     if (count_ >= passage_window) keep_least(passage_window);
   }
-  // A text with less than a window has one all the same.
+  // A text shorter than a window has one fingerprint all the same.
   void end() {
     if (count_ > 0 && count_ < passage_window) keep_least(count_);
   }
@@ -131,7 +131,7 @@ std::string_view trimmed(std::string_view word) {
   return word.substr(0, longest_word);
 }
 
-// 2026-11-28, also with a time behind it: every text has some.
+// A date such as 2026-11-28, with or without a time: too common to count.
 bool is_date(std::string_view word) {
   constexpr std::string_view shape = "0000-00-00";
   if (word.size() < shape.size()) return false;
@@ -141,7 +141,7 @@ bool is_date(std::string_view word) {
   return word.size() == shape.size() || word[shape.size()] == 't';
 }
 
-// Whether two texts that have it in common have it from one another, more likely than not.
+// Whether a common word shows, more likely than not, that one text is from the other.
 bool is_telling(std::string_view word) {
   if (word.size() < shortest_word || is_date(word)) return false;
   if (word.size() >= shortest_plain_word) return true;
@@ -167,7 +167,7 @@ void split(std::string_view text, Ends ends, See see) {
   }
 }
 
-// A host whole, and the labels of its name.
+// Visits a host as a whole, and the labels of its name.
 void see_part(std::string_view part, const FingerprintVisitor& visit) {
   see_word(part, visit);
   if (!part.contains('.')) return;
@@ -241,7 +241,8 @@ void CopiedText::grow() {
   }
 }
 
-// Texts can be made whose fingerprints fall together: then it is full, and the cost stays bounded.
+// A text can be crafted so that its fingerprints collide: then the set counts as full, and the cost
+// stays bounded.
 void CopiedText::put(std::uint64_t fingerprint) {
   for (std::size_t i = 0; i < most_probes; ++i) {
     std::uint64_t& slot = slots_[((fingerprint >> 1U) + i) % slots_.size()];

@@ -6,35 +6,35 @@
 #include <string_view>
 #include <vector>
 
-/// Whether a text repeats another, by fingerprints of bounded size. Pure.
+/// Decides whether a text may repeat another, by fingerprints of bounded size. Pure.
 ///
-/// Two kinds. Passages, by winnowing over letters and digits alone: of two texts that have
-/// `sure_passage` of them in common, one is found. And words that carry information by themselves:
-/// addresses, hosts, paths, long identifiers and numbers, whole and in their parts. A paraphrase is
-/// not found.
+/// There are two kinds of fingerprints. Passages, by winnowing over letters and digits alone: a
+/// common passage of `sure_passage` letters and digits is always found. And words that carry
+/// information by themselves: addresses, hosts, paths, long identifiers and numbers, whole and in
+/// their parts. A paraphrase is not found.
 namespace cellblock {
 
 inline constexpr std::size_t passage_size = 24;   ///< letters and digits of one fingerprint
-inline constexpr std::size_t passage_window = 9;  ///< of so many in a row, one is kept
+inline constexpr std::size_t passage_window = 9;  ///< of these in a row, the least is kept
 inline constexpr std::size_t sure_passage = passage_size + passage_window - 1;
 
 using FingerprintVisitor = std::function<void(std::uint64_t)>;
 
-/// Each once or several times. In time in proportion to the text.
+/// Visits each fingerprint once or several times, in time proportional to the text.
 void for_each_fingerprint(std::string_view text, const FingerprintVisitor& visit);
 
-/// What was read, as its fingerprints.
+/// The fingerprints of the texts that were read.
 class CopiedText {
  public:
   /// About 300 KiB of prose; 1 MiB of memory.
   static constexpr std::size_t most = std::size_t{1} << 16;
 
-  /// All texts in a JSON value.
+  /// Adds all texts in a JSON value.
   void add_json(std::string_view json);
-  /// Whether any text in a JSON value may repeat one that was added. True of each when is_full().
+  /// Whether any text in a JSON value may repeat an added one. Always true when is_full().
   bool is_in_json(std::string_view json) const;
 
-  /// Not all that was read is known here.
+  /// Some fingerprints were not added for lack of room.
   bool is_full() const { return is_full_; }
   std::size_t size() const { return size_; }
 
@@ -44,7 +44,8 @@ class CopiedText {
   void grow();
   void put(std::uint64_t fingerprint);
 
-  std::vector<std::uint64_t> slots_;  ///< 0: free. A power of two, at most half of them taken
+  /// 0: free. Their number is a power of two, at most half of them are taken.
+  std::vector<std::uint64_t> slots_;
   std::size_t size_ = 0;
   bool is_full_ = false;
 };

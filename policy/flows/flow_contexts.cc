@@ -19,7 +19,7 @@ std::string text_of(const FlowOrigin& origin) {
                      origin.session, origin.call);
 }
 
-// A server chooses it, and a person reads it in a sentence: it stays between its quotes.
+// The server chooses the name, and a person reads it in quotes: it must not end them.
 std::string origin_name(std::string_view name) {
   std::string text = printable(name, FlowContexts::longest_name);
   std::ranges::replace(text, '"', '\'');
@@ -75,20 +75,16 @@ std::optional<FlowVerdict> FlowContexts::judge(const FlowCall& call) const {
   const Context* context = is_off(rules_) ? nullptr : known_context(call.session);
   if (context == nullptr || context->labels.empty()) return std::nullopt;
   const FlowPerson* person = person_of(call.session);
-  std::optional<FlowRule> strictest;
-  const auto consider = [&](const FlowRule& rule) {
-    if (strictest && !is_stricter(rule, *strictest)) return;
-    if (!context->labels.has_all(rule.after) || !concerns(rule, call.target, person)) return;
-    if (!rule.copied || may_repeat(*context, rule, call.arguments)) strictest = rule;
-  };
-  if (const auto preset = preset_rule(rules_)) consider(*preset);
-  std::ranges::for_each(rules_.rules, consider);
+  auto strictest = strictest_rule(rules_, [&](const FlowRule& rule) {
+    return context->labels.has_all(rule.after) && concerns(rule, call.target, person) &&
+           (!rule.copied || may_repeat(*context, rule, call.arguments));
+  });
   if (!strictest) return std::nullopt;
   std::string why = reason(*context, *strictest, call.target.labels);
   return FlowVerdict{*std::move(strictest), std::move(why)};
 }
 
-// What is not known of a context's texts counts as repeated.
+// Unknown texts of a context count as repeated.
 bool FlowContexts::may_repeat(const Context& context, const FlowRule& rule,
                               std::string_view arguments) {
   return std::ranges::any_of(remembered, [&](FlowLabel label) {
@@ -98,7 +94,8 @@ bool FlowContexts::may_repeat(const Context& context, const FlowRule& rule,
   });
 }
 
-// The same as long as the context has the labels: what a person has allowed stays what it was.
+// The sentence is the same as long as the context has the labels, so that an approval's text does
+// not change while it waits.
 std::string FlowContexts::reason(const Context& context, const FlowRule& rule, FlowLabels of_call) {
   std::vector<std::string> came;
   for (const FlowLabel label : remembered) {
@@ -122,7 +119,7 @@ const FlowPerson* FlowContexts::person_of(std::uint64_t session) const {
   return member == members_.end() || !member->second.person ? nullptr : &*member->second.person;
 }
 
-// One that no session has said anything about is the one without a name.
+// An unknown session is in the unnamed context.
 FlowContexts::Context& FlowContexts::context_of(std::uint64_t session) {
   const auto found = members_.find(session);
   return contexts_[found == members_.end() ? std::string() : found->second.context];

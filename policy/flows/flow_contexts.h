@@ -14,16 +14,16 @@
 #include "policy/flows/rule_match.h"
 #include "policy/rates/token_bucket.h"
 
-/// What the agents of one user have read. Pure: what happens and when is handed in.
+/// The contexts of one user's agents, and what each has read. Pure: events and times are arguments.
 ///
-/// Sessions with the same context belong together: what one of them has read, the agent knows in
-/// all of them. Nothing takes a label away but the context's end.
+/// Sessions with the same context belong together: the agent knows in all of them what one has
+/// read. A label stays until the context's end.
 namespace cellblock {
 
-/// What has brought a label first.
+/// The call that first brought a label.
 struct FlowOrigin {
   std::string server;
-  std::string name;  ///< of the tool or prompt, or a resource's URI: its beginning, printable
+  std::string name;  ///< of the tool or prompt, or a resource's URI: cut, printable
   std::uint64_t session = 0;
   std::uint64_t call = 0;
 };
@@ -40,10 +40,10 @@ struct FlowStep {
 struct FlowCall {
   std::uint64_t session = 0;
   FlowTarget target;
-  std::string_view arguments;  ///< JSON; of a read or a prompt all that it says
+  std::string_view arguments;  ///< JSON; for a read or a prompt, all of its parameters
 };
 
-/// What the strictest rule says of a call.
+/// The strictest rule about a call.
 struct FlowVerdict {
   FlowRule rule;
   std::string why;  ///< one sentence
@@ -52,8 +52,8 @@ struct FlowVerdict {
 class FlowContexts {
  public:
   static constexpr std::size_t most = 64;
-  static constexpr std::size_t longest_name = 128;  ///< of what brought a label, in bytes
-  /// After the last session of a context has gone: hosts come back.
+  static constexpr std::size_t longest_name = 128;  ///< of FlowOrigin::name, in bytes
+  /// A context stays so long after its last session has gone, since hosts reconnect.
   static constexpr std::chrono::minutes lingers{10};
 
   explicit FlowContexts(const FlowRules& rules) : rules_(rules) {}
@@ -62,23 +62,23 @@ class FlowContexts {
 
   enum class Entry : std::uint8_t {
     fresh,    ///< a session that begins
-    resumed,  ///< one that goes on after another gateway: what it has read nobody knows any more
+    resumed,  ///< one that goes on after another gateway: what it has read is not known
   };
-  /// Beyond `most` contexts a session is in the one that has no name, and contexts that begin
-  /// afterwards have read what that one has: one of them may be the session's own.
-  /// `person`: whose session it is; unknown: every rule binds it.
+  /// Beyond `most` contexts a session joins the unnamed one, and later contexts begin with the
+  /// unnamed one's labels, since one of them may be the session's own. `person`: the session's
+  /// user; nullopt: every rule binds it.
   void join(std::uint64_t session, std::string_view context, Entry entry, Instant now,
             std::optional<FlowPerson> person = std::nullopt);
   void leave(std::uint64_t session, Instant now);
 
-  /// Those labels that are new to its context.
+  /// Adds the labels that a call brings; returns those that are new to its context.
   FlowLabels take(const FlowStep& step, FlowLabels brings);
 
-  /// An answer with these labels that is handed on, as JSON. Costs nothing without a rule that has
-  /// `copied`.
+  /// Adds the text of an answer with these labels, JSON that the host gets. Does nothing without a
+  /// rule that has `copied`.
   void read(std::uint64_t session, FlowLabels brings, std::string_view json);
 
-  /// nullopt: no rule is about it.
+  /// nullopt: no rule applies to the call.
   std::optional<FlowVerdict> judge(const FlowCall& call) const;
 
  private:
@@ -86,10 +86,10 @@ class FlowContexts {
     FlowLabels labels;
     std::array<FlowOrigin, 2> origins;  ///< by FlowLabel: untrusted, private_data
     std::size_t sessions = 0;
-    std::optional<Instant> left;      ///< by the last session; none: no session has left it yet
-    bool has_others = false;          ///< sessions that had no room for their own
-    std::array<CopiedText, 2> texts;  ///< by FlowLabel, as far as rules ask for them
-    FlowLabels unread;                ///< labels that came with texts which are not in `texts`
+    std::optional<Instant> left;      ///< when the last session left; nullopt: none has left yet
+    bool has_others = false;          ///< has sessions for whose own contexts there was no room
+    std::array<CopiedText, 2> texts;  ///< by FlowLabel, if a rule with `copied` needs them
+    FlowLabels unread;                ///< labels of texts that are not in `texts`
   };
   struct Member {
     std::string context;

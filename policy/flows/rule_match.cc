@@ -23,6 +23,24 @@ FlowLabels labels_of(std::initializer_list<FlowLabel> list) {
   return labels;
 }
 
+// `trifecta` as a rule; nullopt: it is off.
+std::optional<FlowRule> preset_rule(const FlowRules& rules) {
+  if (rules.trifecta == FlowEffect::off) return std::nullopt;
+  return FlowRule{.name = "flows.trifecta",
+                  .after = labels_of({FlowLabel::untrusted, FlowLabel::private_data}),
+                  .before = labels_of({FlowLabel::egress}),
+                  .effect = rules.trifecta,
+                  .approver = rules.approver,
+                  .approval_time = rules.approval_time,
+                  .binds_everybody = true};
+}
+
+bool is_stricter(const FlowRule& rule, const FlowRule& other) {
+  if (rule.effect != other.effect) return rule.effect > other.effect;
+  return rule.effect == FlowEffect::ask && rule.approver == Approver::admin &&
+         other.approver == Approver::user;
+}
+
 bool binds(const FlowRule& rule, const FlowPerson* person) {
   if (rule.binds_everybody || person == nullptr) return true;
   return is_one_of({person->uid, person->gid, person->groups}, rule.uids, rule.gids);
@@ -50,20 +68,12 @@ std::string_view ability_of(FlowLabel label) {
   return "delete or overwrite";
 }
 
-std::string joined_words(FlowLabels labels) {
-  std::vector<std::string_view> names;
+std::string joined(FlowLabels labels, std::string_view (*text_for)(FlowLabel)) {
+  std::vector<std::string_view> texts;
   for (const FlowLabel label : every_label) {
-    if (labels.has(label)) names.push_back(word_of(label));
+    if (labels.has(label)) texts.push_back(text_for(label));
   }
-  return fmt::format("{}", fmt::join(names, " and "));
-}
-
-std::string joined_contents(FlowLabels labels) {
-  std::vector<std::string_view> names;
-  for (const FlowLabel label : every_label) {
-    if (labels.has(label)) names.push_back(content_text(label));
-  }
-  return fmt::format("{}", fmt::join(names, " and "));
+  return fmt::format("{}", fmt::join(texts, " and "));
 }
 
 std::string_view verb_of(FlowEffect effect) {
@@ -89,7 +99,7 @@ std::string bounds_text(const FlowRule& rule) {
 std::string later_reason(const FlowRule& rule, const FlowTarget& target) {
   return fmt::format("{} once its context has {}, since this tool{}{}",
                      rule.effect == FlowEffect::deny ? "refuses it" : "asks about it",
-                     joined_contents(rule.after),
+                     joined(rule.after, content_text),
                      std::string_view(ability_text(rule.before, target.labels)).substr(2),
                      rule.copied ? ", where its arguments hold text that was read" : "");
 }
@@ -100,17 +110,6 @@ bool changes(const FlowRule& rule, Effect effect) {
 }
 
 }  // namespace
-
-std::optional<FlowRule> preset_rule(const FlowRules& rules) {
-  if (rules.trifecta == FlowEffect::off) return std::nullopt;
-  return FlowRule{.name = "flows.trifecta",
-                  .after = labels_of({FlowLabel::untrusted, FlowLabel::private_data}),
-                  .before = labels_of({FlowLabel::egress}),
-                  .effect = rules.trifecta,
-                  .approver = rules.approver,
-                  .approval_time = rules.approval_time,
-                  .binds_everybody = true};
-}
 
 bool names_server(const FlowRule& rule, std::string_view server) {
   return rule.servers.empty() || std::ranges::find(rule.servers, server) != rule.servers.end();
@@ -126,10 +125,16 @@ bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* 
          binds(rule, person);
 }
 
-bool is_stricter(const FlowRule& rule, const FlowRule& other) {
-  if (rule.effect != other.effect) return rule.effect > other.effect;
-  return rule.effect == FlowEffect::ask && rule.approver == Approver::admin &&
-         other.approver == Approver::user;
+std::optional<FlowRule> strictest_rule(const FlowRules& rules,
+                                       const std::function<bool(const FlowRule&)>& applies) {
+  std::optional<FlowRule> strictest;
+  const auto consider = [&](const FlowRule& rule) {
+    if (strictest && !is_stricter(rule, *strictest)) return;
+    if (applies(rule)) strictest = rule;
+  };
+  if (const auto preset = preset_rule(rules)) consider(*preset);
+  std::ranges::for_each(rules.rules, consider);
+  return strictest;
 }
 
 bool flows_may_ask_administrator(const FlowRules& rules, const Server& server,
@@ -145,11 +150,7 @@ bool flows_may_ask_administrator(const FlowRules& rules, const Server& server,
 }
 
 std::string ability_text(FlowLabels before, FlowLabels of_call) {
-  std::vector<std::string_view> abilities;
-  for (const FlowLabel label : every_label) {
-    if (before.has(label) && of_call.has(label)) abilities.push_back(ability_of(label));
-  }
-  return fmt::format("it can {}", fmt::join(abilities, " and "));
+  return "it can " + joined(before.common(of_call), ability_of);
 }
 
 std::string_view content_text(FlowLabel label) {
@@ -157,21 +158,18 @@ std::string_view content_text(FlowLabel label) {
 }
 
 std::string rule_text(const FlowRule& rule) {
-  return fmt::format("{} after {}, before {}{}{}", verb_of(rule.effect), joined_words(rule.after),
-                     joined_words(rule.before), bounds_text(rule),
+  return fmt::format("{} after {}, before {}{}{}", verb_of(rule.effect),
+                     joined(rule.after, word_of<FlowLabel>),
+                     joined(rule.before, word_of<FlowLabel>), bounds_text(rule),
                      rule.copied ? ", where arguments hold text that was read" : "");
 }
 
 std::optional<LaterFlow> later_flow(const FlowRules& rules, const FlowTarget& target,
                                     const FlowPerson& person, Effect effect) {
   if (effect == Effect::deny) return std::nullopt;
-  std::optional<FlowRule> strictest;
-  const auto consider = [&](const FlowRule& rule) {
-    if (!concerns(rule, target, &person) || !changes(rule, effect)) return;
-    if (!strictest || is_stricter(rule, *strictest)) strictest = rule;
-  };
-  if (const auto preset = preset_rule(rules)) consider(*preset);
-  std::ranges::for_each(rules.rules, consider);
+  auto strictest = strictest_rule(rules, [&](const FlowRule& rule) {
+    return concerns(rule, target, &person) && changes(rule, effect);
+  });
   if (!strictest) return std::nullopt;
   const bool is_denied = strictest->effect == FlowEffect::deny;
   std::string reason = later_reason(*strictest, target);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,43 +10,42 @@
 #include "policy/config/config.h"
 #include "policy/config/flow_rules.h"
 
-/// Which flow rules are about a call, and what they say of it in words. Pure.
+/// Decides which flow rules apply to a call, and describes them in words. Pure.
 namespace cellblock {
 
-/// Whose call it is.
+/// The user of a call.
 struct FlowPerson {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::vector<std::uint32_t> groups;
 };
 
-/// What a rule has to know of a call.
+/// The facts of a call that rules look at.
 struct FlowTarget {
   std::string_view server;
   std::string_view tool;  ///< empty: a read or a prompt
   FlowLabels labels;      ///< of the call
 };
 
-/// `trifecta` as the rule that it is; nullopt: it is off.
-std::optional<FlowRule> preset_rule(const FlowRules& rules);
-
-/// Nothing is asked or recorded.
+/// No rule can ask, refuse or record.
 inline bool is_off(const FlowRules& rules) {
   return rules.trifecta == FlowEffect::off && rules.rules.empty();
 }
 
 bool names_server(const FlowRule& rule, std::string_view server);
 
-/// A context's texts are followed only where a rule asks for them.
+/// Whether a rule with `copied` needs the texts that came with that label.
 bool follows_text(const FlowRules& rules, FlowLabel label);
 
-/// Whether it is about such a call once the context has its labels. `person` is null where nobody
-/// knows whose it is: then every rule binds.
+/// Whether the rule applies to the call once the context has the labels of `after`. `person` is
+/// null if the user is not known: then every rule binds.
 bool concerns(const FlowRule& rule, const FlowTarget& target, const FlowPerson* person);
 
-/// Whether it decides where `other` applies too: the stricter one, and of two that ask the one that
-/// asks an administrator.
-bool is_stricter(const FlowRule& rule, const FlowRule& other);
+/// The strictest rule for which `applies` is true, `trifecta` included. Of two that ask, the one
+/// that asks an administrator is stricter; of equal ones the first decides. Does not call `applies`
+/// for a rule that would not decide.
+std::optional<FlowRule> strictest_rule(const FlowRules& rules,
+                                       const std::function<bool(const FlowRule&)>& applies);
 
 /// Whether a call of the tool may come to wait for an administrator. Its annotations may make it
 /// destructive.
@@ -59,14 +59,14 @@ std::string_view content_text(FlowLabel label);
 /// "asks after untrusted, before egress, with tools create_*".
 std::string rule_text(const FlowRule& rule);
 
-/// What `rules` would make of a call once its context has the labels that they speak of.
+/// The effect of flow rules on a call once its context has the labels of `after`.
 struct LaterFlow {
   Effect effect{};
   FlowRule rule;
   std::string reason;  ///< a sentence without the rule's place
 };
 
-/// `effect`: by the rules of access. nullopt: the same as now.
+/// `effect`: by the access rules. nullopt: flow rules change nothing.
 std::optional<LaterFlow> later_flow(const FlowRules& rules, const FlowTarget& target,
                                     const FlowPerson& person, Effect effect);
 

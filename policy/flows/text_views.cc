@@ -52,7 +52,7 @@ bool is_encoding(char c) { return digit_of(base64_digits, c) != no_digit; }
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// What is decoded of something that was never encoded is noise.
+// Tells a decoded text from the noise that decoding an unencoded text gives.
 bool is_text(std::string_view bytes) {
   if (bytes.size() < shortest_decoded) return false;
   std::size_t printable_bytes = 0;
@@ -108,7 +108,7 @@ std::string base64_decoded(std::string_view run) {
   return bytes;
 }
 
-// Without the line breaks that MIME puts into it.
+// A run of base64 without the line breaks of MIME.
 struct Run {
   std::size_t end = 0;  ///< in the text
   std::string digits;
@@ -159,7 +159,7 @@ class Views {
         see_decoded(hex_decoded(digits.substr(skipped)), depth);
       }
     }
-    // A letter in front of it shifts the rest.
+    // A letter in front of the run shifts the rest.
     for (std::size_t skipped = 0; skipped < 4; ++skipped) {
       see_decoded(base64_decoded(digits.substr(skipped)), depth);
     }
@@ -189,7 +189,7 @@ class Views {
   const TextVisitor& visit_;
 };
 
-/// The end of the string that begins there; in text that is not valid: the text's.
+/// The end of the string that begins there; in invalid text, the end of the text.
 std::size_t string_end(std::string_view json, std::size_t begin) {
   for (std::size_t at = begin + 1; at < json.size(); ++at) {
     if (json[at] == '\\') {

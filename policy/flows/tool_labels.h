@@ -6,26 +6,27 @@
 #include "policy/config/config.h"
 #include "policy/config/flow_rules.h"
 
-/// Which labels a server's tools have. Pure.
+/// Determines the labels of a server's tools. Pure.
 ///
-/// The declaration decides where it has a list; else what the cell permits: who can reach nobody
-/// sends nothing, whatever is declared.
+/// A declared list decides; without one, what the cell permits. A server whose cell reaches no
+/// other never has `egress`, whatever is declared.
 namespace cellblock {
 
-/// "untrusted", as the configuration and the log have it.
+/// "untrusted", the word in the configuration and the log.
 std::string_view name_of(FlowLabel label);
 
 bool names_tool(const NamePattern& pattern, std::string_view tool);
 
-/// Whether something leaves its cell for others.
+/// Whether the cell can send data to others.
 bool can_send(const Server& server);
 
 FlowLabels labels_of_tool(const Server& server, std::string_view tool);
-/// Of a resource or prompt: what any tool of the server may have, since no list names them. To read
-/// one deletes nothing.
+/// The labels of a resource or prompt: those of any tool of the server, since no list names
+/// resources and prompts; without `destructive`, since reading deletes nothing.
 FlowLabels labels_of_content(const Server& server);
 
-/// Which of its tools have the label, and why: "all of its tools: its network reaches others".
+/// The tools of the server that have the label, and why: "all of its tools: its network reaches
+/// others".
 std::string label_sentence(const Server& server, FlowLabel label);
 
 }  // namespace cellblock

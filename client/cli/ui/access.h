@@ -10,7 +10,7 @@
 /// page of the same browser learns nothing, whichever name leads it here (DNS rebinding).
 namespace cellblock::cli::ui {
 
-/// What the browser calls this server.
+/// The address of this server in the browser.
 struct PageAddress {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;  ///< 0: of a Unix socket, to which any port of `host` may be forwarded

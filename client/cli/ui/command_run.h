@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// Runs `cellblock` for what it prints. The calling thread waits.
+/// Runs `cellblock` and reads its output. The calling thread waits.
 namespace cellblock::cli::ui {
 
 struct CommandEnd {
@@ -18,8 +18,8 @@ struct CommandEnd {
 /// Killed once `reader`, a socket, has closed, or after 30 s.
 CommandEnd command_output(const std::vector<std::string>& words, int reader);
 
-/// Hands on what it prints, as it comes, until `take` says false, `reader` has closed or it ends.
-/// While nothing comes `take` is called with nothing, each 10 s.
+/// Passes the output to `take` as it comes, until `take` returns false, `reader` has closed or the
+/// command ends. Without output `take` gets an empty text every 10 s.
 CommandEnd follow_command(const std::vector<std::string>& words, int reader,
                           const std::function<bool(std::string_view)>& take);
 

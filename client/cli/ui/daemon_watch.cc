@@ -54,7 +54,7 @@ void DaemonWatch::watch(const std::stop_token& stop) {
   while (wait_for_turn(stop)) publish(dumped(look()));
 }
 
-// Each two seconds while somebody waits for news. False: it is over.
+// Waits until the next turn, and longer while no thread waits for news. False: the watch ends.
 bool DaemonWatch::wait_for_turn(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, stop, turn, [this] { return is_hurried_; });

@@ -55,16 +55,16 @@ class DaemonWatch {
   // Used by the watching thread alone.
   std::optional<client::Client> own_;
   std::map<std::uint32_t, client::Client> users_;
-  std::set<std::uint32_t> closed_;  ///< those whose gateways take no administrator from here
+  std::set<std::uint32_t> closed_;  ///< users whose gateways accept no administrator from here
   std::map<std::uint32_t, std::string> statuses_;
   Json approvals_;
-  Json switch_;  ///< as the installation reports it; null: that is not for this user
+  Json switch_;  ///< from the installation's report; null: this user may not read it
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
   News news_;
   bool is_hurried_ = true;
-  unsigned waiting_ = 0;  ///< who waits for news
+  unsigned waiting_ = 0;  ///< threads that wait for news
   std::jthread thread_;   ///< last: it uses all of the above
 };
 

@@ -50,7 +50,7 @@ class RequestReader {
   RequestReader& operator=(const RequestReader&) = delete;
 
   State feed(std::string_view bytes);
-  /// Once it is complete.
+  /// Call it once the request is complete.
   HttpRequest request() const;
 
  private:
@@ -59,7 +59,7 @@ class RequestReader {
   std::string waiting_;
 };
 
-/// "a=b&c=d", percent-encoded. nullopt: it is not.
+/// Reads "a=b&c=d", percent-encoded. nullopt: it is malformed.
 std::optional<Fields> read_query(std::string_view text);
 
 /// Adds the headers that every reply has: what the page may load, and that it must not be stored or

@@ -36,12 +36,12 @@ Result<LoginSecrets> random_secrets();
 struct PageServer {
   Listener listener;
   LoginSecrets secrets;
-  std::vector<uid_t> browsers;       ///< whose connections are taken
+  std::vector<uid_t> browsers;       ///< users whose connections are accepted
   std::vector<std::string> command;  ///< `cellblock` with the options that lead to this daemon
   Context context;                   ///< of that daemon
 };
 
-/// Until it is interrupted.
+/// Serves until it is interrupted.
 void serve_page(const PageServer& server, const Interruption& interruption);
 
 }  // namespace cellblock::cli::ui

@@ -15,7 +15,7 @@ struct LoopbackPair {
   sockaddr_in ours{};
 };
 
-/// The owner of the peer's socket, out of /proc/net/tcp. nullopt: it is not there. Pure.
+/// The owner of the peer's socket in `table`, the text of /proc/net/tcp. nullopt: not found. Pure.
 std::optional<uid_t> owner_in(std::string_view table, const LoopbackPair& pair);
 
 /// The uid of a connected socket's peer, TCP over the loopback or Unix. nullopt: not known, so the

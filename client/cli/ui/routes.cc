@@ -73,7 +73,7 @@ bool is_digest(std::string_view text) {
 /// None: a parameter is wrong.
 using MaybeWords = std::optional<Words>;
 
-// Of another user, whom an administrator looks after.
+// Adds --for, by which an administrator asks about another user.
 MaybeWords for_user(Words words, const Given& given) {
   const auto uid = given["uid"];
   if (uid.empty()) return words;
@@ -118,7 +118,7 @@ MaybeWords show_call(const Given& given) {
   return is_call(given["id"]) ? MaybeWords({"approve", "show", given["id"]}) : std::nullopt;
 }
 
-// What is decided is what was shown: never without its digest.
+// A decision needs the digest, so that what is decided is what was shown.
 MaybeWords decide(const Given& given) {
   const auto word = given["word"];
   const bool is_sound =
@@ -200,7 +200,7 @@ constexpr std::array command_rows{
     CommandRow{"/api/tools", Kind::reads, tools},
 };
 
-// What changes something is posted, and nothing else is.
+// Commands that change something need POST; all others need GET.
 Route command_route(const CommandRow& row, const HttpRequest& request) {
   const bool is_posted = request.method == Method::post;
   if (is_posted != (row.kind == Kind::changes)) return RefusedRoute{405, "another method"};

@@ -8,8 +8,8 @@
 
 #include "client/cli/ui/http_message.h"
 
-/// What a request asks for: a file of the page, the login, or a command of `cellblock` that is run
-/// with exactly these words. There is nothing else.
+/// Maps a request to a file of the page, the login, the events, or a command of `cellblock` that is
+/// run with exactly these words. There are no other routes.
 namespace cellblock::cli::ui {
 
 struct PageRoute {
@@ -18,7 +18,7 @@ struct PageRoute {
 struct LoginRoute {
   std::string token;
 };
-/// What runs and what waits, as it changes.
+/// The running servers and waiting calls, as they change.
 struct EventsRoute {};
 /// The words behind `cellblock --json`.
 struct CommandRoute {

@@ -50,7 +50,7 @@ SocketFacts look_at(int socket) {
   return facts;
 }
 
-// The manager itself only polls it.
+// The manager only polls the socket, so the shared flag does not disturb it.
 SysResult<void> never_block(int socket) {
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) < 0) return sys_fail("fcntl");
@@ -62,7 +62,7 @@ SysResult<void> never_block(int socket) {
 Result<BoundSocket> adopt_socket(Fd socket, const Config& config) {
   CELLBLOCK_CHECK(match_socket(look_at(socket.get()), config));
   CELLBLOCK_CHECK(never_block(socket.get()));
-  // Not of those who are in its queue already.
+  // This does not hold for connections that are in the queue already.
   CELLBLOCK_CHECK(refuse_descriptors(socket.get()));
   return BoundSocket::lent(std::move(socket));
 }

@@ -6,8 +6,8 @@
 
 namespace cellblock::daemon {
 
-/// The service manager's socket in the place of one of our own, if it is the one that the
-/// configuration describes (socket_match.h).
+/// Takes the service manager's socket in place of a newly bound one. An error: the configuration
+/// describes another socket (socket_match.h).
 Result<BoundSocket> adopt_socket(Fd socket, const Config& config);
 
 }  // namespace cellblock::daemon

@@ -7,13 +7,14 @@
 
 namespace cellblock::daemon {
 
-/// The socket of [metrics]. It listens at once: early connections wait for cellblock-metrics.
+/// The socket of [metrics]. The socket listens at once: early connections wait for
+/// cellblock-metrics.
 struct MetricsSocket {
   Fd listener;                      ///< not valid without [metrics]
   std::optional<BoundSocket> file;  ///< of a Unix socket; removed with this
 };
 
-/// What [listen.http] is served on.
+/// The sockets of [listen.http].
 struct HttpSockets {
   Fd tcp;                                  ///< listens already; not valid: there is none
   std::optional<BoundSocket> unix_socket;  ///< does not listen yet

@@ -56,7 +56,7 @@ Result<void> bind_to(int socket, std::string_view host, std::uint16_t port) {
 
 }  // namespace
 
-// Without SO_REUSEPORT: nobody else can share the port, and take some of its connections.
+// Without SO_REUSEPORT no other process can share the port and take some of its connections.
 Result<Fd> listen_on_loopback(std::string_view table, std::string_view address,
                               std::uint16_t port) {
   const int family = address == "::1" ? AF_INET6 : AF_INET;

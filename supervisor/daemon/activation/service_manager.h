@@ -5,18 +5,18 @@
 #include "supervisor/daemon/activation/service_offer.h"
 #include "supervisor/os/sys.h"
 
-/// The service manager that started this process, where one did: what it passed, and where it is
-/// told. What it said is taken out of the environment, so that nothing started later takes it for
-/// itself or speaks for us.
+/// The service manager that started this process, if there is one: the socket that it passed, and
+/// its notification socket. Its variables are removed from the environment, so that no program
+/// started later uses them.
 namespace cellblock::daemon {
 
 struct ServiceManager {
   ServiceOffer offer;
-  Fd socket;                  ///< with ServiceOffer::socket; close-on-exec, and not looked at yet
+  Fd socket;                  ///< with ServiceOffer::socket; close-on-exec, not checked yet
   std::string notify_socket;  ///< for ServiceNotify; empty: there is none
 };
 
-/// Before anything is opened: descriptors are counted, not named.
+/// Call before any descriptor is opened: the passed socket is known by its number alone.
 Result<ServiceManager> meet_service_manager();
 
 }  // namespace cellblock::daemon

@@ -7,11 +7,11 @@
 
 #include "policy/base/result.h"
 
-/// What the service manager offers by its variables (sd_listen_fds(3), sd_watchdog_enabled(3)),
-/// decided without looking at anything else.
+/// Reads what the service manager offers from its variables alone (sd_listen_fds(3),
+/// sd_watchdog_enabled(3)). Pure.
 namespace cellblock::daemon {
 
-/// As they stand in the environment.
+/// The variables as they stand in the environment.
 struct ServiceVariables {
   std::optional<std::string> listen_pid;
   std::optional<std::string> listen_fds;
@@ -22,17 +22,18 @@ struct ServiceVariables {
 
 struct ServiceOffer {
   bool socket = false;  ///< the first descriptor after stderr is the socket for hosts
-  std::optional<std::chrono::microseconds> watchdog;  ///< it ends us after so long a silence
+  /// The manager ends this process after so long a silence.
+  std::optional<std::chrono::microseconds> watchdog;
 };
 
 /// The name under which the socket for hosts has to come (FileDescriptorName=).
 inline constexpr std::string_view activated_name = "mcp";
 
-/// What is said to another process is no offer. What cannot be understood is an error: to go on
-/// without would be to listen elsewhere, or unwatched.
+/// Variables for another process are no offer. Unreadable ones are an error: without them the
+/// daemon would listen elsewhere, or run unwatched.
 Result<ServiceOffer> read_offer(const ServiceVariables& variables, std::int64_t own_pid);
 
-/// How often we ask ourselves whether all is well: more than twice within the manager's patience.
+/// The interval of the launcher watchdog: more than two checks within the manager's timeout.
 std::chrono::microseconds watchdog_interval(const ServiceOffer& offer);
 
 }  // namespace cellblock::daemon

@@ -32,7 +32,7 @@ Result<void> match_path(const SocketFacts& socket, const std::string& wanted) {
   return {};
 }
 
-// Whoever owns it may change who else may connect.
+// The owner of the file may change who else may connect.
 Result<void> match_owner(const SocketFile& file, const Config& config) {
   if (file.owner == 0 || file.owner == config.identity.uid) return {};
   return fail(fmt::format("{} belongs to uid {}; allowed: SocketUser= root or uid {}", prefix,

@@ -7,7 +7,8 @@
 #include "policy/base/result.h"
 #include "policy/config/config.h"
 
-/// Whether a socket that the service manager made is the one that the configuration describes.
+/// Decides whether a socket that the service manager made is the one that the configuration
+/// describes.
 namespace cellblock::daemon {
 
 struct SocketFile {
@@ -24,8 +25,8 @@ struct SocketFacts {
   std::optional<SocketFile> file;  ///< at that path
 };
 
-/// Compares its mode, owner and group too: the configuration says who may connect, and a unit must
-/// not say otherwise. Any group is accepted where the mode gives the group no more than all users.
+/// Compares mode, owner and group too: the configuration says who may connect, and a unit must not
+/// say otherwise. Any group is accepted where the mode gives the group no more than all users.
 Result<void> match_socket(const SocketFacts& socket, const Config& config);
 
 }  // namespace cellblock::daemon

@@ -33,14 +33,15 @@ SysResult<Fd> new_socket() {
   return socket;
 }
 
-// Its connections have it from their beginning.
+// Accepted connections inherit the refusal of descriptors.
 SysResult<Fd> new_listener() {
   Fd socket = CELLBLOCK_TRY(new_socket());
   CELLBLOCK_CHECK(refuse_descriptors(socket.get()));
   return socket;
 }
 
-// Only a refused connection proves that nobody serves the file; a full backlog (EAGAIN) does not.
+// Only a refused connection proves that no process serves the file; a full backlog (EAGAIN) does
+// not.
 Result<void> remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) < 0) {

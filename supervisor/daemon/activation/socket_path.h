@@ -12,23 +12,25 @@
 /// moment, removed with its owner. See unix(7).
 namespace cellblock::daemon {
 
-/// A bound socket that does not listen yet: connecting to it is refused until listen(2). Or one
-/// that the service manager lends us, with all that is its: the file, and who waits to be accepted.
+/// A bound socket that does not listen yet: connections are refused until listen(2). Or a socket
+/// that the service manager lends: the file and the queued connections stay the manager's.
 class BoundSocket {
  public:
-  /// The socket's name, and which file that is: another in its place is not ours to remove.
+  /// The socket's path and the identity of its file: another file at that path is not removed.
   struct File {
     std::string path;  ///< empty: lent, or moved away
     dev_t device = 0;
     ino_t inode = 0;
   };
 
-  /// Replaces a socket file that nobody serves; refuses one that somebody does, and other files.
+  /// Replaces a socket file that no process serves. An error: a process serves the file, or it is
+  /// no socket.
   static Result<BoundSocket> bind(const Listen& listen);
 
   static BoundSocket lent(Fd socket) { return {std::move(socket), {}}; }
 
-  /// Bound by the program that became this one. `socket` may be served by somebody else.
+  /// For a socket that was bound before the exec. `socket` is not valid where the caller holds the
+  /// socket itself.
   static BoundSocket inherited(Fd socket, File file) {
     return {std::move(socket), std::move(file)};
   }
@@ -40,7 +42,7 @@ class BoundSocket {
   int get() const { return socket_.get(); }
   bool is_lent() const { return file_.path.empty(); }
   const File& file() const { return file_; }
-  /// The caller serves it; the file stays this object's.
+  /// Gives the socket to the caller. The file stays this object's.
   Fd take() { return std::move(socket_); }
 
  private:

@@ -47,11 +47,11 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
-// It holds the configuration twice while it is reloaded, and of each user a connection's worth.
+// The supervisor holds the configuration twice during a reload, and for each user the state of its
+// connections.
 constexpr std::uint64_t data_limit = std::uint64_t{1} << 30U;
 
-/// The programs that are started later, when their paths may be out of reach.
+/// The programs that are executed later, when their paths may be out of reach.
 struct Programs {
   Fd supervisor;
   Fd launcher;
@@ -76,7 +76,7 @@ struct Owned {
   Fd owner_mounts;  ///< owner_mounts.h
 };
 
-// Rootless under root would run every cell as root itself.
+// With --user under root every cell would run as root.
 Result<MapWay> choose_map(Config& config) {
   if (config.mode == RunMode::system) return MapWay::own_capabilities;
   if (::getuid() == 0) return fail("--user is for an ordinary user; root starts it without --user");
@@ -93,13 +93,13 @@ Result<MapWay> choose_map(Config& config) {
   return way;
 }
 
-// The manager's patience with a start is meant for one without commands that print secrets.
+// The manager's timeout of a start does not allow for commands that print secrets.
 void ask_for_time(const ServiceNotify& service, std::chrono::microseconds longest) {
   service.send(fmt::format("EXTEND_TIMEOUT_USEC={}",
                            (longest + std::chrono::microseconds(launcher_patience)).count()));
 }
 
-// With the lock on the state directory, whose list of ids is read.
+// Needs the lock on the state directory, since it reads the list of ids there.
 Result<Fd> make_owner_mounts_of(Config& config) {
   CELLBLOCK_CHECK(assign_owner_ids(config));
   const auto made = make_owner_mounts(config);
@@ -114,14 +114,14 @@ Result<Owned> open_owned(Config& config) {
   Owned owned;
   owned.state_lock = CELLBLOCK_TRY(open_state_directory(config));
   owned.audit_log = CELLBLOCK_TRY(open_audit_log(config));
-  // After the lock on the state: cells of a cellblockd that still runs are not ended.
+  // After the lock on the state directory, so that cells of a running cellblockd are not killed.
   owned.groups = CELLBLOCK_TRY(set_up_groups(config));
   for (const std::string& warning : owned.groups.left) spdlog::warn("{}", warning);
   owned.owner_mounts = CELLBLOCK_TRY(make_owner_mounts_of(config));
   return owned;
 }
 
-// A helper that is not used need not be installed.
+// An unused helper need not be installed.
 Result<Fd> open_helper_if(bool is_used, const char* name) {
   if (is_used) return open_helper(name);
   return CELLBLOCK_TRY(open_at(AT_FDCWD, "/dev/null", O_RDONLY));
@@ -149,7 +149,7 @@ Result<Sockets> bind_sockets(const Config& config, Fd lent) {
   return Sockets{std::move(mcp), std::move(http), std::move(metrics)};
 }
 
-// Consumes the descriptors, and with them the supervisor's own view of the secrets.
+// Consumes the sealed descriptors, so that this process keeps none of the secrets.
 Result<LauncherProcess> start_launcher(Sealed sealed, const Programs& programs, Owned& owned,
                                        Fd log) {
   const Fd cells = std::move(owned.groups.cells);
@@ -202,7 +202,7 @@ SupervisorState state_for(LauncherProcess launcher, Sockets sockets, Owned owned
 
 Result<void> run(const Options& options) {
   end_when_out_of_memory("cellblockd");
-  static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until there is something that could be reloaded
+  static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until the supervisor can reload
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));
   cellblock::speak_to_journal("cellblockd");
@@ -217,11 +217,11 @@ Result<void> run(const Options& options) {
   const Programs programs = CELLBLOCK_TRY(open_programs(loaded.config));
   Fd own_program = CELLBLOCK_TRY(open_program("/proc/self/exe"));
   const Config& config = loaded.config;
-  // From here no configuration is read: another one is brought (reload_client.h).
+  // From here this process reads no configuration: a reload reads the next one (reload_client.h).
 
   CELLBLOCK_CHECK(become_user_of(config));
   CELLBLOCK_CHECK(hide_memory());  // the change of ids has set the default again
-  // From here nothing runs as root: CAP_SETUID and CAP_SETGID are all there is.
+  // From here nothing runs as root: CAP_SETUID and CAP_SETGID are the only capabilities.
 
   CELLBLOCK_CHECK(run_commands(
       loaded, [&service](std::chrono::milliseconds longest) { ask_for_time(service, longest); }));
@@ -237,8 +237,8 @@ Result<void> run(const Options& options) {
   CELLBLOCK_CHECK(launcher.await(wire::LauncherReportKind::user_namespace_made, launcher_patience));
   CELLBLOCK_CHECK(write_id_maps(launcher.pid(), config, map_way));
   CELLBLOCK_CHECK(give_everything_up(config));
-  // From here no process of ours holds a capability on the host, and this one makes the calls of an
-  // ordinary program.
+  // From here no process of cellblock holds a capability on the host, and the filter allows this
+  // one the system calls of an ordinary program.
 
   SupervisorState state =
       state_for(std::move(launcher), std::move(sockets), std::move(owned), manager);
@@ -271,7 +271,7 @@ int main(int argc, char** argv) {
     if (!result) spdlog::error("{}", result.error().text);
     return result ? 0 : 1;
   } catch (const std::exception& error) {
-    // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
+    // Exceptions of libraries are caught at the calls; only a lack of memory gets here.
     static_cast<void>(std::fputs(error.what(), stderr));
     return 1;
   }

@@ -30,7 +30,7 @@ namespace {
 
 bool show(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0; }
 
-// As `cellblock` has them (docs/cli.md), which becomes this program.
+// The exit codes of `cellblock` (docs/cli.md), which executes this program.
 constexpr int exit_usage = 2;
 constexpr int exit_refused = 4;
 constexpr int exit_asks = 11;
@@ -38,7 +38,7 @@ constexpr int exit_left_out = 12;
 
 using Checked = std::expected<LoadedConfig, std::vector<Complaint>>;
 
-// What is not usable has no keys that hold.
+// An unusable configuration has no effective keys.
 std::string report_of(const Options& options, const Checked& loaded) {
   if (options.is_effective && loaded) return effective_text(loaded->config);
   const auto report = options.is_brief ? &brief_report : &check_report;
@@ -76,7 +76,7 @@ Result<DeclaredServer> server_of(const LoadedConfig& loaded, const std::string& 
                           guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess)));
 }
 
-// What an account is called, or its number.
+// The name of an account, or its number.
 std::string or_number(std::string name, std::uint32_t id) {
   return name.empty() ? std::to_string(id) : std::move(name);
 }
@@ -133,7 +133,7 @@ int unexplained(const Options& options, std::string_view why, int exit_code) {
   return exit_code;
 }
 
-// What its rules give holds again when that is put right.
+// The explained rules hold again when the cause is removed.
 void say_left_out(const Options& options, const LoadedConfig& loaded) {
   const std::string& name = options.explain.at(options.explain.size() == 1 ? 0 : 1);
   const auto server = std::ranges::find(loaded.config.servers, name, &Server::name);

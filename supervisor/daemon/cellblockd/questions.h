@@ -6,8 +6,8 @@
 
 namespace cellblock::daemon {
 
-/// What is only asked of cellblockd: --check, --doctor, --explain, --keys, --schema. The exit code;
-/// no value: nothing of the kind was asked. Nothing is started, and no secret is kept.
+/// Answers --check, --doctor, --explain, --keys and --schema. Returns the exit code; no value: the
+/// options ask none of these. Starts nothing and keeps no secret.
 std::optional<int> answer_question(const Options& options);
 
 }  // namespace cellblock::daemon

@@ -38,13 +38,13 @@
 namespace cellblock::daemon {
 namespace {
 
-// What is asked of the kernel by trying it, with nothing left behind. Blocking; the caller has one
-// thread.
+// Facts about the kernel that are found by trying, with nothing left behind. Blocking; the caller
+// has one thread.
 
 constexpr std::chrono::milliseconds notification_patience{5'000};
 constexpr unsigned nonsense = 0x4000'0000;  // no flag of any of these calls
 
-// Calls that make no sense: one that is there says EINVAL before anything else.
+// For a call with senseless arguments: an existing system call fails with EINVAL first.
 bool is_there(long result) { return result < 0 && errno == EINVAL; }
 
 int install_filter() {
@@ -56,7 +56,8 @@ int install_filter() {
   return listener < 0 ? errno : 0;
 }
 
-// Names of system calls that the launcher makes and this kernel, or a filter around us, refuses.
+// Names of the system calls that the launcher makes and that this kernel, or a filter on this
+// process, refuses.
 std::vector<std::string> missing_system_calls() {
   std::vector<std::string> missing;
   const auto note = [&missing](const char* name, long result) {
@@ -71,7 +72,7 @@ std::vector<std::string> missing_system_calls() {
   return missing;
 }
 
-// The errno of a child that installs a filter with a listener (SECCOMP_RET_USER_NOTIF); 0: it did.
+// The errno of a child that installs a filter with a listener (SECCOMP_RET_USER_NOTIF); 0: success.
 int attempt_notification() {
   auto work = ForkedWork::begin(
       {}, [](int line) { static_cast<void>(send_record(line, install_filter())); });
@@ -121,7 +122,7 @@ bool mount_something() {
          ::mount("tmpfs", "/", "tmpfs", inert_mount, "size=4k") == 0;
 }
 
-// As child_setup.cc does it.
+// Does the same as child_setup.cc.
 int mount_own_proc() {
   const bool is_mounted = ::mount("proc", "/proc", "proc", inert_mount | MS_RDONLY,
                                   "subset=pid,hidepid=ptraceable") == 0;
@@ -155,10 +156,9 @@ NamespaceAttempt attempt(const std::optional<AttemptIds>& as) {
   return {.step = step, .error = step == Step::done ? 0 : errno};
 }
 
-// Makes the namespaces of a cell in a child, in the launcher's way, and mounts a proc in them:
-// whatever stands against it (sysctls, AppArmor, a container's masks) answers for itself. `as`:
-// whom the child becomes before; root alone can say so. Nothing is left. Blocking; the caller has
-// one thread.
+// Makes a cell's namespaces in a child, in the launcher's way, and mounts a proc in them: each
+// obstacle (sysctls, AppArmor, a container's masks) fails a step. `as`: the ids that the child
+// takes before, for root only. Leaves nothing behind. Blocking; the caller has one thread.
 NamespaceAttempt attempt_namespaces(std::optional<AttemptIds> as) {
   auto work =
       ForkedWork::begin({}, [&as](int line) { static_cast<void>(send_record(line, attempt(as))); });
@@ -237,7 +237,7 @@ Settings usual_settings(RunMode mode) {
   return settings;
 }
 
-// What is wrong with a configuration is told by its check.
+// `--check` reports the faults of a configuration.
 Settings settings_of(RunMode mode, const std::string& config_path) {
   auto loaded = load_config(
       {.path = config_path, .mode = mode, .socket_override = {}, .purpose = LookPurpose::check});
@@ -252,13 +252,13 @@ Settings settings_of(RunMode mode, const std::string& config_path) {
 
 // ---- control groups ----
 
-// As sd_booted(3) has it.
+// Does the same as sd_booted(3).
 bool is_booted_with_systemd() {
   struct stat status{};
   return ::lstat("/run/systemd/system", &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Where no service manager delegates a group, what is here is what a daemon would have.
+// Without a service manager that delegates a group, a daemon would get this process's group.
 Cgroup cgroup_of(const Settings& settings, bool has_service_manager) {
   if (has_service_manager || settings.cgroup.directory != "auto") return settings.cgroup;
   const std::array<uid_t, 2> owners{0, settings.identity.uid};
@@ -334,7 +334,7 @@ SessionFacts session_facts(const std::string& user) {
 
 // ---- all of it ----
 
-// Root becomes whom cellblockd becomes: what the kernel lets root do says nothing.
+// Root takes the ids of the daemon's user first, since root's rights prove nothing.
 std::optional<AttemptIds> attempted_as(const MachineFacts& facts, const Identity& identity) {
   if (facts.mode == RunMode::user || ::geteuid() != 0) return std::nullopt;
   return AttemptIds{.uid = identity.uid, .gid = identity.gid};

@@ -26,7 +26,7 @@ SupervisorRecord record_of(const SupervisorState& state) {
   return record;
 }
 
-// In the order of supervisor_fd.
+// The descriptors in the order of supervisor_fd.
 std::vector<int> descriptors_of(const SupervisorState& state, int record, int none) {
   const auto or_none = [none](const Fd& fd) { return fd.valid() ? fd.get() : none; };
   std::vector<int> fds{record,

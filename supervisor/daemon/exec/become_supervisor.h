@@ -5,8 +5,8 @@
 
 namespace cellblock::daemon {
 
-/// The last act of cellblockd: this process becomes `program`, which is cellblock-supervisor and
-/// open. Returns only with an error; `state` is of no use then.
+/// The last act of cellblockd: replaces this process by `program`, an open cellblock-supervisor.
+/// Returns only with an error; `state` cannot be used then.
 Error become_supervisor(const Fd& program, const SupervisorState& state);
 
 }  // namespace cellblock::daemon

@@ -14,7 +14,7 @@ namespace {
 
 namespace fd = supervisor_fd;
 
-// What is not there is /dev/null, which the end of this scope closes.
+// A missing descriptor is /dev/null, which the end of this scope closes.
 Fd take_if(bool is_there, int number) {
   Fd taken(number);
   return is_there ? std::move(taken) : Fd();

@@ -11,8 +11,8 @@ struct Inherited {
   Config config;
 };
 
-/// Takes what become_supervisor() has left. Once, and before anything else is opened: descriptors
-/// are counted, not named. From here none of them is inherited by what is executed.
+/// Takes the state that become_supervisor() has passed on. Call once, before any descriptor is
+/// opened: descriptors are known by their numbers alone. Marks all of them close-on-exec.
 Result<Inherited> inherit_state();
 
 }  // namespace cellblock::daemon

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_record = 64U << 10;
 
-// Fields in one order, each with a NUL behind it, which no path and no number has.
+// Writes fields in a fixed order, each followed by a NUL, which no path and no number contains.
 class Writer {
  public:
   void put(const std::string& text) { text_.append(text).push_back('\0'); }
@@ -31,7 +31,7 @@ class Writer {
   std::string text_;
 };
 
-/// Fails once and for all at the first field that is missing or out of range.
+/// Reads the fields back. After a field that is missing or out of range, every read fails.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -68,7 +68,7 @@ class Reader {
   bool failed_ = false;
 };
 
-// 0: there is none.
+// 0 stands for no watchdog.
 void put_watchdog(Writer& writer, const SupervisorRecord& record) {
   writer.put(record.watchdog ? std::int64_t{record.watchdog->count()} : std::int64_t{0});
 }

@@ -13,8 +13,8 @@
 #include "supervisor/daemon/activation/socket_path.h"
 #include "supervisor/os/sys.h"
 
-/// What cellblockd leaves to cellblock-supervisor, which it becomes: descriptors with fixed
-/// numbers, and one sealed record of what is no descriptor.
+/// The state that crosses the exec from cellblockd to cellblock-supervisor: descriptors with fixed
+/// numbers, and one sealed record of all that is no descriptor.
 namespace cellblock::daemon {
 
 namespace supervisor_fd {
@@ -26,17 +26,17 @@ inline constexpr int reload_facts = 6;  ///< sealed: sockets/reload_protocol.h
 inline constexpr int launcher_channel = 7;
 inline constexpr int launcher_pidfd = 8;
 inline constexpr int launcher_user_namespace = 9;
-inline constexpr int log = 10;              ///< of the launcher's pipes: run/log_relay.h
+inline constexpr int log = 10;  ///< brings the pipes of cellblock's own processes: run/log_relay.h
 inline constexpr int state_directory = 11;  ///< locked
 inline constexpr int own_group = 12;        ///< locked; kept, and not used
 inline constexpr int cellblockd = 13;       ///< the program, for a reload after SIGHUP
 inline constexpr int mcp_socket = 14;
-// Where the configuration has none of these, /dev/null is in its place.
+// A descriptor that the configuration does not need is /dev/null.
 inline constexpr int http_tcp = 15;
 inline constexpr int http_unix = 16;
 inline constexpr int metrics = 17;
 inline constexpr int journal = 18;
-inline constexpr int audit_files = 19;  ///< of each file two: to append, to read
+inline constexpr int audit_files = 19;  ///< two of each file: to append, to read
 }  // namespace supervisor_fd
 
 struct SupervisorRecord {
@@ -51,7 +51,7 @@ struct SupervisorRecord {
 };
 
 Result<Fd> seal(const SupervisorRecord& record);
-/// EPERM unless it is sealed. Whatever no seal() would have written is refused as a whole.
+/// EPERM: it is not sealed. Refuses any bytes that seal() would not have written.
 Result<SupervisorRecord> read_supervisor_record(int sealed);
 
 }  // namespace cellblock::daemon

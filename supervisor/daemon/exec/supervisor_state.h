@@ -11,14 +11,14 @@
 
 namespace cellblock::daemon {
 
-/// What cellblockd has found, opened, bound and started, and what the supervisor serves with. It
-/// holds no secret, and nothing in it can be opened again.
+/// All that cellblockd has opened, bound and started for the supervisor. Holds no secret. The
+/// supervisor has no rights to open any of it again.
 struct SupervisorState {
   Fd config;        ///< sealed
   Fd declared;      ///< sealed: report/declared_parts.h
   Fd reload_facts;  ///< sealed
   LauncherProcess launcher;
-  Fd log;              ///< where the launcher says whose pipes there are
+  Fd log;              ///< over which the launcher sends wire::LogPipe
   Fd state_directory;  ///< locked
   Fd own_group;        ///< locked; not valid: there is no control group
   Fd cellblockd;       ///< the program

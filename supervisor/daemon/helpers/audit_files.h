@@ -12,13 +12,13 @@ namespace cellblock::daemon {
 struct AuditFile {
   Fd append;  ///< O_WRONLY | O_APPEND
   Fd read;
-  std::int64_t since = 0;  ///< when its first line was written, in Unix time; 0: it has none
+  std::int64_t since = 0;  ///< when its first line was written, in Unix time; 0: no line
 };
 
 struct AuditFiles {
-  std::vector<AuditFile> files;  ///< as many as the log may have; not empty
-  std::size_t current = 0;       ///< the one with the newest lines
-  Fd journal;                    ///< the system's, connected; invalid: it is not told
+  std::vector<AuditFile> files;  ///< all files that the log may have; not empty
+  std::size_t current = 0;       ///< the file with the newest lines
+  Fd journal;  ///< the system's, connected; not valid: records go to the files alone
 };
 
 }  // namespace cellblock::daemon

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <utility>
 #include <vector>
@@ -15,14 +16,7 @@
 namespace cellblock::daemon {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds first_delay{100};
-constexpr milliseconds longest_delay{10'000};
-// A writer that lived this long did not die of what killed the one before it.
-constexpr milliseconds healthy_life{60'000};
-
-// Less is worth a warning when lines make room.
+// In seconds. If the log reaches back less when old lines are dropped, a warning is logged.
 constexpr std::int64_t short_reach = 24LL * 3600;
 
 std::int64_t unix_time() { return static_cast<std::int64_t>(std::time(nullptr)); }
@@ -48,7 +42,7 @@ Result<std::uint64_t> random_name() {
   return name;
 }
 
-// Else one that was taken over could make room of what is recorded.
+// Without this check a writer that was taken over could have recorded lines dropped.
 Result<void> check_full(const AuditFile& file, std::uint64_t full_from) {
   struct stat status{};
   if (::fstat(file.read.get(), &status) < 0) return sys_fail("fstat");
@@ -65,7 +59,6 @@ AuditLink::AuditLink(boost::asio::io_context& loop, const AuditRules& rules, Aud
       ask_(std::move(ask_launcher)),
       files_(std::move(files)),
       former_((files_.current + files_.files.size() - 1) % files_.files.size()),
-      delay_(first_delay),
       timer_(loop) {}
 
 Result<void> AuditLink::start() {
@@ -89,7 +82,7 @@ wire::AuditOrder AuditLink::order(wire::AuditOrders kind) const {
           .max_bytes = files_.files.size() > 1 ? rules_.max_bytes : 0};
 }
 
-// The next writer begins with them.
+// The next writer gets the rules when it starts.
 Result<void> AuditLink::reconfigure() {
   full_from_ = std::min(full_from_, rules_.max_bytes);
   if (!running_) return {};
@@ -101,14 +94,14 @@ void AuditLink::hear() {
   wire::AuditTell tell;
   const auto received = receive_record(control_->get(), tell, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  // Its end is reported by the launcher.
+  // The launcher reports the writer's end.
   if (!received) return control_->pause();
   const bool sound = received->fds.empty() && tell.kind == wire::AuditTells::file_full;
   const auto done = sound ? go_on_in_next_file() : fail("it sent nonsense");
   if (!done) spdlog::error("the audit writer gets no other file: {}", done.error().text);
 }
 
-// The oldest lines make room for new ones.
+// Drops the oldest lines to make room.
 Result<void> AuditLink::go_on_in_next_file() {
   CELLBLOCK_CHECK(check_full(files_.files[files_.current], full_from_));
   const std::size_t next = (files_.current + 1) % files_.files.size();
@@ -151,23 +144,21 @@ void AuditLink::started() {
   if (current.since == 0) current.since = unix_time();
   if (on_oldest) on_oldest(oldest());
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
 void AuditLink::ended() {
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_life) {
-    delay_ = first_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   control_.reset();
   start_again_later();
 }
 
 void AuditLink::start_again_later() {
+  const auto delay = delay_.take();
   spdlog::error("the audit writer ended; calls are refused until it is back, next try in {} ms",
-                delay_.count());
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_delay);
+                delay.count());
+  timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     if (const auto asked = start(); !asked) {
@@ -186,7 +177,7 @@ Result<void> AuditLink::add_source(std::uint32_t uid, Fd reading_end) {
   return add_source(wire::AuditOrders::source, uid, gateways_[uid], reading_end);
 }
 
-// Under a name of its own: rootless, a gateway has the same uid.
+// The supervisor's channel has a name of its own: rootless, a gateway has the same uid.
 Result<void> AuditLink::add_own_source(Fd reading_end) {
   if (own_name_ == 0) own_name_ = CELLBLOCK_TRY(random_name());
   return add_source(wire::AuditOrders::own_source, ::geteuid(), own_name_, reading_end);

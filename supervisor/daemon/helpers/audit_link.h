@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,15 +9,17 @@
 
 #include "policy/config/config.h"
 #include "supervisor/daemon/helpers/audit_files.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"
 
 namespace cellblock::daemon {
 
-/// Keeps an audit writer running: starts it through the launcher, and again, later and later, after
-/// it died; gives it the next file when one is full. The files stay open here, because nobody could
-/// open them again. Only here are they emptied: the writer can append and nothing else.
+/// Keeps an audit writer running: starts it through the launcher, restarts it with growing delays
+/// after it died, and gives it the next file when one is full. The files stay open here, because no
+/// process of cellblock could open them again. Only this class empties them: the writer can only
+/// append.
 class AuditLink {
  public:
   using Ask = std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)>;
@@ -32,28 +33,28 @@ class AuditLink {
   void started();
   void ended();
 
-  /// The rules have changed: what a writer goes by is told to this one.
+  /// Sends changed rules to the running writer.
   Result<void> reconfigure();
 
-  /// Closes the control socket: the writer writes what is left and ends. ended() is not to be
-  /// called for that end.
+  /// Closes the control socket: the writer writes what is left and ends. Do not call ended() for
+  /// that end.
   void finish() { control_.reset(); }
 
   bool running() const { return running_; }
 
   /// When the oldest line was written, in Unix time; 0: not known.
   std::int64_t oldest() const;
-  /// Called when that has changed.
+  /// Called when oldest() has changed.
   std::function<void(std::int64_t)> on_oldest;
-  /// Of that user's last gateway: the name that its lines have.
+  /// The name of that user's last gateway in the log's lines.
   std::uint64_t gateway_name(std::uint32_t uid) const;
 
-  /// That user has a gateway which has recorded nothing yet.
+  /// Names a new gateway of that user, before it records anything.
   Result<void> name_gateway(std::uint32_t uid);
-  /// Hands the writer the reading end of that user's audit channel. An error: without it the
-  /// channel is dead, and the gateway refuses calls until it is given a new one.
+  /// Hands the writer the reading end of that user's audit channel. After an error the channel is
+  /// dead, and the gateway refuses calls until it gets a new one.
   Result<void> add_source(std::uint32_t uid, Fd reading_end);
-  /// Likewise of the supervisor's own channel (supervisor_audit_queue.h).
+  /// As add_source(), for the supervisor's own channel (supervisor_audit_queue.h).
   Result<void> add_own_source(Fd reading_end);
 
  private:
@@ -69,16 +70,15 @@ class AuditLink {
   const AuditRules& rules_;
   Ask ask_;
   AuditFiles files_;
-  /// Of the rules that this writer was told: it may ask for a file by either before it has read.
+  /// By the rules that the running writer has: it may ask for a file by the old or the new ones.
   std::uint64_t full_from_ = 0;
   std::size_t former_;  ///< the file that was written before the current one
   std::unique_ptr<ReadableFd> control_;
   std::map<std::uint32_t, std::uint64_t> gateways_;  ///< each user's last one
-  std::uint64_t own_name_ = 0;                       ///< likewise; 0: none yet
-  std::int64_t warned_ = 0;  ///< when it was last told that the log reaches back too little
+  std::uint64_t own_name_ = 0;  ///< of the supervisor's own channel; 0: none yet
+  std::int64_t warned_ = 0;     ///< when the log last warned that it reaches back too little
   bool running_ = false;
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
 };
 

@@ -71,7 +71,7 @@ void GatewayLink::read_one() {
   wire::SessionClosed closed;
   const auto received = receive_record(watch_.get(), closed, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  // The handler may destroy this object, and with it the handler: it runs as a copy.
+  // Calls a copy of the handler, since the handler may destroy this object and so itself.
   const Events events = events_;
   if (!received && received.error().number == EPIPE) return events.gone();
   if (!received) return events.broken(received.error());

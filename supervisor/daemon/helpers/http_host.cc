@@ -22,14 +22,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_http_delay{100};
-constexpr milliseconds longest_http_delay{10'000};
 constexpr milliseconds http_retry_pause{50};
 constexpr std::chrono::steady_clock::time_point no_time{};
-// A helper that lived this long did not die of what killed the one before it.
-constexpr milliseconds healthy_http_life{60'000};
 
-// As cellblock-http answers, which sees nothing of these connections.
+// An answer like those of cellblock-http, which does not see these connections.
 std::string page(std::string_view status, FailureCode code, std::string_view sentence) {
   const std::string body = plain_error_reply(code, sentence);
   return fmt::format(
@@ -48,12 +44,12 @@ std::string forbidden() {
               "This user may use no server of cellblock: no server's allow or rule names him.");
 }
 
-// It is closed next either way.
+// The result does not matter: the connection is closed next.
 void write_reply(int socket, std::string_view reply) {
   static_cast<void>(::send(socket, reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
-// Both directions are over: nobody is there whom a session could be for.
+// True: the peer has closed both directions, so no session is needed.
 bool has_hung_up(const Fd& socket) {
   pollfd watched{socket.get(), 0, 0};
   return ::poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0;
@@ -68,7 +64,7 @@ Peer peer_of(const HttpListen& http, std::uint32_t index) {
           .token = index};
 }
 
-// In words of our own: the helper may have been taken over.
+// Formats the address here, since the helper may have been taken over.
 std::string address_text(const InternetAddress& address) {
   return address == InternetAddress{} ? "several addresses" : text_of(address);
 }
@@ -95,7 +91,6 @@ HttpHost::HttpHost(boost::asio::io_context& loop, const Config& config, HttpSock
       around_(std::move(around)),
       sockets_(std::move(sockets)),
       patience_(patience),
-      delay_(first_http_delay),
       timer_(loop),
       retry_(loop),
       deadline_(loop) {}
@@ -107,7 +102,7 @@ HttpHost::~HttpHost() {
 Result<void> HttpHost::start() {
   Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
   std::vector<int> fds = {channel.second.get()};
-  // The one before could change that for both: accepting would block for ever.
+  // The previous helper may have cleared the flag, which both processes share: accept would block.
   if (sockets_.tcp.valid() && ::fcntl(sockets_.tcp.get(), F_SETFL, O_NONBLOCK) < 0) {
     return sys_fail("fcntl");
   }
@@ -119,15 +114,13 @@ Result<void> HttpHost::start() {
 
 void HttpHost::started() {
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
-// Its sessions end by themselves: the gateways see the end of the helper's descriptors.
+// The helper's sessions end by themselves: the gateways see the end of its descriptors.
 void HttpHost::ended(const CellFacts& facts) {
   if (!finished_) spdlog::error("cellblock-http {}", explain_end(facts));
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_http_life) {
-    delay_ = first_http_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   broken_ = false;
   deadline_.expires_at(no_time);
@@ -143,9 +136,9 @@ void HttpHost::ended(const CellFacts& facts) {
 }
 
 void HttpHost::start_again_later() {
-  spdlog::info("cellblock-http is started again in {} ms", delay_.count());
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_http_delay);
+  const auto delay = delay_.take();
+  spdlog::info("cellblock-http is started again in {} ms", delay.count());
+  timer_.expires_after(delay);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {
@@ -181,8 +174,8 @@ void HttpHost::finish() {
   untold_.clear();
 }
 
-// One that is started from now on has it already. Who cannot be told would go on taking what was
-// revoked: it is ended, and another one started.
+// A helper that starts later has the new configuration already. A helper that cannot be told would
+// go on accepting revoked tokens: it is ended, and another one started.
 void HttpHost::reconfigure(const Fd& sealed) {
   if (!channel_ || broken_ || finished_) return;
   auto copy = duplicate(sealed.get());
@@ -225,12 +218,12 @@ void HttpHost::on_connection(Fd socket) {
   const std::string refusal = refusal_for(peer);
   if (refusal.empty()) return bring(std::move(socket), std::move(*peer));
   write_reply(socket.get(), refusal);
-  // A host that is still sending reads an answer only after it could.
+  // A host that is still sending may read the answer only after it has sent its request.
   ::shutdown(socket.get(), SHUT_WR);
   around_.close_later(std::move(socket));
 }
 
-// The bound of one user keeps places for the others.
+// The bound of one user keeps room for the others.
 std::string HttpHost::refusal_for(const Result<Peer>& peer) const {
   if (!peer || !may_connect(*peer, config_)) return forbidden();
   if (!running_ || broken_ || finished_) return busy();
@@ -242,7 +235,7 @@ std::string HttpHost::refusal_for(const Result<Peer>& peer) const {
 }
 
 void HttpHost::bring(Fd socket, Peer peer) {
-  read_urgent_bytes_in_line(socket.get());  // what the helper looks for before it reads
+  read_urgent_bytes_in_line(socket.get());  // the helper checks for them before it reads
   do {
     ++last_guest_;
   } while (guests_.contains(last_guest_));
@@ -275,7 +268,7 @@ void HttpHost::tell_what_waits() {
       wait_for_room(sent.error().number);
       return update_intake();
     }
-    // It has ended, which the launcher reports soon: nothing is left to be told.
+    // The helper has ended, which the launcher reports soon: no record is needed any more.
     if (!sent) break;
     untold_.pop_front();
     told_any = true;
@@ -285,7 +278,7 @@ void HttpHost::tell_what_waits() {
   update_intake();
 }
 
-// A host that has gone meanwhile is not told of.
+// Records about a host that has gone meanwhile are dropped.
 SysResult<void> HttpHost::send(const Untold& untold) const {
   const int channel = channel_->get();
   if (untold.answer.kind == wire::HttpTells::refused) {
@@ -298,7 +291,7 @@ SysResult<void> HttpHost::send(const Untold& untold) const {
   return send_record(channel, untold.answer, fds, MSG_DONTWAIT);
 }
 
-// Descriptors under way are counted per user, and nothing tells when there are fewer.
+// The kernel bounds descriptors in flight per user, and reports no event when there are fewer.
 void HttpHost::wait_for_room(int why) {
   if (why == EAGAIN) {
     channel_->when_writable([this] { tell_what_waits(); });
@@ -321,7 +314,7 @@ void HttpHost::read_one() {
   wire::HttpRequest request;
   const auto received = receive_record(channel_->get(), request, MSG_DONTWAIT);
   if (!received && received.error().number == EAGAIN) return;
-  // Its end is reported by the launcher, soon after.
+  // The launcher reports the helper's end soon after.
   if (!received && received.error().number == EPIPE) return channel_->pause();
   if (!received || !received->fds.empty()) return break_off("it sent nonsense");
   obey(request);
@@ -333,7 +326,7 @@ void HttpHost::obey(const wire::HttpRequest& request) {
       return open_for_token(request);
     case wire::HttpAsks::open_for_peer: {
       const auto found = guests_.find(request.who);
-      // Not there: it was told so by the end of that connection.
+      // An unknown guest: the helper learned of its end from the connection.
       if (found == guests_.end() || has_hung_up(found->second.socket)) {
         return refuse(request.request);
       }
@@ -347,7 +340,7 @@ void HttpHost::obey(const wire::HttpRequest& request) {
   break_off("it sent nonsense");
 }
 
-// It may not have heard yet that a token is revoked.
+// The helper may not have read yet that a token is revoked.
 void HttpHost::open_for_token(const wire::HttpRequest& request) {
   if (request.who >= config_.http->tokens.size()) return break_off("there is no such token");
   if (config_.http->tokens[request.who].revoked) return refuse(request.request);
@@ -367,7 +360,7 @@ void HttpHost::refuse(std::uint32_t request) {
   tell({.kind = wire::HttpTells::refused, .request = request});
 }
 
-// The end of its channel is the end of the helper.
+// Closes the channel, by which the helper ends.
 void HttpHost::break_off(const char* why) {
   if (std::exchange(broken_, true)) return;
   spdlog::error("cellblock-http breaks the protocol and is let go: {}", why);
@@ -377,7 +370,7 @@ void HttpHost::break_off(const char* why) {
   kill_if_it_stays();
 }
 
-// One that was taken over need not end by itself.
+// A helper that was taken over need not end by itself.
 void HttpHost::kill_if_it_stays() {
   deadline_.expires_after(patience_.to_end);
   deadline_.async_wait([this](const boost::system::error_code& error) {

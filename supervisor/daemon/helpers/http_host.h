@@ -14,6 +14,7 @@
 #include "policy/config/config.h"
 #include "policy/failures/cell_facts.h"
 #include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
@@ -21,26 +22,26 @@
 
 namespace cellblock::daemon {
 
-/// The supervisor's side of cellblock-http: keeps it running, brings it the hosts of the Unix
-/// socket, and opens sessions for it: as a configured token's user, or as a host that is connected,
-/// and as no other user. No byte of HTTP is read here. One thread.
+/// The supervisor's side of cellblock-http: keeps it running, passes it the hosts of the Unix
+/// socket, and opens sessions for it: as a configured token's user, or as a connected host, and as
+/// no other user. No byte of HTTP is read here. One thread.
 class HttpHost {
  public:
   struct Around {
     std::function<Result<void>(const wire::SupervisorRequest&, std::span<const int>)> ask_launcher;
-    /// A new connection on behalf of that user; the end for cellblock-http.
+    /// Opens a connection for that user; returns the end for cellblock-http.
     std::function<Result<Fd>(const Peer&)> open_session;
-    /// Connections of that user are not closed: he gets no other.
+    /// Whether connections of that user cannot be closed: the user gets no other.
     std::function<bool(std::uint32_t uid)> is_stuck;
-    /// Closes it where that may take its time (connection_closer.h).
+    /// Closes a socket in a process that may block (connection_closer.h).
     std::function<void(Fd)> close_later;
     /// `count` requests had a bearer token that is not configured. `from`: an address, or several.
     std::function<void(const std::string& from, std::uint32_t count)> wrong_token;
   };
 
   struct Patience {
-    std::chrono::milliseconds to_read{10'000};  ///< what it was told, without any of it being read
-    std::chrono::milliseconds to_end{3'000};    ///< once its channel has ended; then it is killed
+    std::chrono::milliseconds to_read{10'000};  ///< for cellblock-http to read its channel
+    std::chrono::milliseconds to_end{3'000};    ///< after its channel has ended; then it is killed
   };
 
   /// `config` outlives it and has [listen.http].
@@ -62,7 +63,7 @@ class HttpHost {
   Result<void> listen();
   /// Accepts no new host; cellblock-http ends when it has answered.
   void finish();
-  /// The configuration has changed: cellblock-http is told it too.
+  /// Sends cellblock-http the changed configuration.
   void reconfigure(const Fd& sealed);
   /// There is room for deferred closes again.
   void go_on();
@@ -70,12 +71,12 @@ class HttpHost {
 
  private:
   struct Guest {
-    Fd socket;  ///< kept until the helper is done with it, so that its close is not the last one
+    Fd socket;  ///< kept until the helper has closed its copy, so that this close is the last
     Peer peer;
   };
 
-  /// A record that found no room in the channel. Until it is sent no host is accepted and nothing
-  /// is read, so the requests already begun bound how many wait.
+  /// A record that found no room in the channel. Until it is sent, no host is accepted and no
+  /// request is read: the requests already begun bound the number of waiting records.
   struct Untold {
     wire::HttpAnswer answer;
     Fd attached;  ///< of `opened` and `config`
@@ -110,17 +111,16 @@ class HttpHost {
   std::deque<Untold> untold_;
   Patience patience_;
   bool held_ = false;    ///< no room for deferred closes
-  bool broken_ = false;  ///< let go, and not yet ended
+  bool broken_ = false;  ///< its channel is closed, and the helper has not ended yet
   bool running_ = false;
   bool finished_ = false;
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer retry_;
   boost::asio::steady_timer deadline_;  ///< of the helper: to read, or to end
 };
 
-/// Tells different groups of one uid apart; the same for the same.
+/// A hash of the peer's groups, in any order: tells apart peers of one uid with different groups.
 std::uint64_t rights_of(const Peer& peer);
 
 }  // namespace cellblock::daemon

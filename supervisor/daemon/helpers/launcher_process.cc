@@ -38,8 +38,8 @@ constexpr std::array steps{"close_range", "setns", "unshare", "open", "prctl"};
 
 SysResult<Fd> make_view(int user_namespace) {
   if (::setns(user_namespace, CLONE_NEWUSER) < 0) return sys_fail(steps[1]);
-  // The change of capabilities has set what fs.suid_dumpable says, and this is a copy of our
-  // memory.
+  // The change of capabilities has set the dumpable flag to fs.suid_dumpable, and this child has a
+  // copy of the supervisor's memory.
   if (::prctl(PR_SET_DUMPABLE, 0) < 0) return sys_fail(steps[4]);
   if (::unshare(CLONE_NEWNS) < 0) return sys_fail(steps[2]);
   return open_at(AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY);
@@ -88,10 +88,10 @@ SysResult<Fd> host_view(int user_namespace, milliseconds patience) {
   if (child < 0) return sys_fail("fork");
   if (child == 0) make_and_send(user_namespace, line.second.get());
   line.second.reset();
-  // Its one message, or its end.
+  // The child's one message, or its end.
   const auto came = wait_readable(line.first.get(), patience);
   auto view = came ? take_view(line.first.get()) : std::unexpected(came.error());
-  ::kill(child, SIGKILL);  // it has nothing more to do
+  ::kill(child, SIGKILL);  // the child is done
   reap(child);
   return view;
 }
@@ -112,7 +112,7 @@ milliseconds until(Clock::time_point deadline) {
 
 enum class Woke : std::uint8_t { timeout, report, death };
 
-// A report is looked at before a death: what the launcher said last explains its end.
+// Reads a report before it looks at a death: the launcher's last report explains its end.
 SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
   std::array<pollfd, 2> watched{{{channel, POLLIN, 0}, {pidfd, POLLIN, 0}}};
   int count = -1;
@@ -124,7 +124,7 @@ SysResult<Woke> wait_for(int channel, int pidfd, Clock::time_point deadline) {
   return count > 0 ? Woke::death : Woke::timeout;
 }
 
-// Most have ended before they are asked after.
+// Most children have ended before this call.
 constexpr milliseconds time_to_close{500};
 
 std::vector<pid_t> still_closing(std::vector<pid_t> children) {
@@ -174,7 +174,7 @@ LauncherProcess::LauncherProcess(LauncherProcess&& other) noexcept
       user_namespace_(std::move(other.user_namespace_)) {}
 
 LauncherProcess::~LauncherProcess() {
-  // The result has no receiver; a caller who needs it calls end() first.
+  // A destructor cannot return the result; a caller that needs it calls end() first.
   [[maybe_unused]] const auto ended = end(milliseconds{0});
 }
 
@@ -198,7 +198,7 @@ Result<void> LauncherProcess::await(wire::LauncherReportKind kind, milliseconds 
 
 Result<void> LauncherProcess::tell(const wire::SupervisorRequest& request,
                                    std::span<const int> fds) const {
-  // Never blocks: a launcher that does not read for so long must not stop the supervisor.
+  // Never blocks: a launcher that does not read must not stop the supervisor.
   CELLBLOCK_CHECK(send_record(channel_.get(), request, fds, MSG_DONTWAIT));
   return {};
 }
@@ -233,7 +233,7 @@ Result<void> LauncherProcess::end(milliseconds patience, const std::vector<pid_t
   }
   pid_ = -1;
   pidfd_.reset();
-  // Its children died with it and came to us, as their nearest subreaper.
+  // The launcher's children died with it and became children of this process, their subreaper.
   const std::vector<pid_t> stuck = still_closing(closing);
   if (!await_no_children_but(stuck, time_to_die)) {
     return fail("a process of a cell cannot be killed");

@@ -21,7 +21,7 @@ void LauncherWatchdog::ask_later() {
   });
 }
 
-// A launcher whose channel is full is not well: that it could not be asked is no sign of life.
+// A launcher whose channel is full is not well: a failed ping is no sign of life.
 void LauncherWatchdog::beat() {
   if (!asked_) asked_ = ask_().has_value();
   ask_later();

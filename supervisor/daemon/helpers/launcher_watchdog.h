@@ -10,8 +10,8 @@
 
 namespace cellblock::daemon {
 
-/// Asks at a steady pace whether the launcher is well, one question at a time: as long as one is
-/// not answered there is no other, and no sign of life to the service manager.
+/// Pings the launcher at a steady pace, one ping at a time. While a ping is not answered there is
+/// no other, and no sign of life to the service manager.
 class LauncherWatchdog {
  public:
   using Ask = std::function<Result<void>()>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <utility>
 #include <vector>
@@ -18,12 +19,8 @@ namespace {
 using metrics::Metric;
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_metrics_delay{100};
-constexpr milliseconds longest_metrics_delay{10'000};
 constexpr milliseconds metrics_retry_pause{50};
-// One that lived this long did not die of what killed the one before it.
-constexpr milliseconds healthy_metrics_life{60'000};
-// Gateways come and go while it does not read.
+// Gateways start and end while the helper does not read.
 constexpr std::size_t most_untold = 16'384;
 
 struct Page {
@@ -58,13 +55,12 @@ MetricsHost::MetricsHost(boost::asio::io_context& loop, MetricsSocket socket,
       ask_launcher_(std::move(ask_launcher)),
       own_page_(std::move(own_page)),
       own_(std::move(own)),
-      delay_(first_metrics_delay),
       timer_(loop),
       retry_(loop) {}
 
 Result<void> MetricsHost::start() {
   Pair channel = CELLBLOCK_TRY(make_seqpacket_pair());
-  // The one before could change that for both: accepting would block for ever.
+  // The previous helper may have cleared the flag, which both processes share: accept would block.
   if (::fcntl(socket_.listener.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
   const std::array<int, 2> fds{channel.second.get(), socket_.listener.get()};
   CELLBLOCK_CHECK(ask_launcher_({.kind = wire::SupervisorRequestKind::start_metrics}, fds));
@@ -79,7 +75,7 @@ Result<void> MetricsHost::start() {
 
 void MetricsHost::started() {
   running_ = true;
-  started_at_ = std::chrono::steady_clock::now();
+  delay_.started(std::chrono::steady_clock::now());
 }
 
 void MetricsHost::ended(const CellFacts& facts) {
@@ -87,9 +83,7 @@ void MetricsHost::ended(const CellFacts& facts) {
   if (!is_expected) {
     spdlog::error("cellblock-metrics {}; it is started again", explain_end(facts));
   }
-  if (running_ && std::chrono::steady_clock::now() - started_at_ >= healthy_metrics_life) {
-    delay_ = first_metrics_delay;
-  }
+  delay_.ended(std::chrono::steady_clock::now());
   running_ = false;
   retry_.cancel();
   channel_.reset();
@@ -98,8 +92,7 @@ void MetricsHost::ended(const CellFacts& facts) {
 }
 
 void MetricsHost::start_again_later() {
-  timer_.expires_after(delay_);
-  delay_ = std::min(delay_ * 2, longest_metrics_delay);
+  timer_.expires_after(delay_.take());
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || finished_) return;
     if (const auto asked = start(); !asked) {
@@ -154,7 +147,7 @@ void MetricsHost::tell_what_waits() {
     if (!sent && (sent.error().number == EAGAIN || sent.error().number == ETOOMANYREFS)) {
       return retry_later();
     }
-    // It has ended, which the launcher reports soon: nothing is left to be told.
+    // The helper has ended, which the launcher reports soon: no record is needed any more.
     if (!sent) return untold_.clear();
     untold_.pop_front();
   }
@@ -175,7 +168,7 @@ int MetricsHost::page_of(const wire::MetricsNews& news) const {
   return found == gateways_.end() ? -1 : found->second.page.get();
 }
 
-// Descriptors under way are counted per user, and nothing tells when there are fewer.
+// The kernel bounds descriptors in flight per user, and reports no event when there are fewer.
 void MetricsHost::retry_later() {
   retry_.expires_after(metrics_retry_pause);
   retry_.async_wait([this](const boost::system::error_code& error) {
@@ -186,7 +179,7 @@ void MetricsHost::retry_later() {
 void MetricsHost::config_changed() {
   if (finished_ || !running_) return;
   is_renewed_ = true;
-  delay_ = first_metrics_delay;
+  delay_.reset();
   end_it();
 }
 

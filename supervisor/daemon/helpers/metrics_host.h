@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,14 +12,15 @@
 #include "policy/failures/cell_facts.h"
 #include "policy/metrics/families.h"
 #include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"
 
 namespace cellblock::daemon {
 
 /// The supervisor's side of cellblock-metrics: keeps it running, makes the page that each gateway
-/// counts in, and hands cellblock-metrics what it reads them by. No byte of a scrape is read here,
-/// and none that cellblock-metrics says: it has nothing to say. One thread.
+/// counts in, and sends the pages to cellblock-metrics. Reads no byte of a scrape, and none from
+/// cellblock-metrics, which sends nothing. One thread.
 class MetricsHost {
  public:
   using AskLauncher =
@@ -36,16 +36,16 @@ class MetricsHost {
   // The launcher's reports.
   void started();
   void ended(const CellFacts& facts);
-  /// There may be other servers: the next cellblock-metrics learns their names.
+  /// Restarts cellblock-metrics, so that it learns the names of new servers.
   void config_changed();
-  /// cellblock-metrics ends, and is not started again.
+  /// Ends cellblock-metrics for good.
   void finish();
 
-  /// What that user's gateway, which is about to be started, is to count in.
+  /// Makes the page for that user's new gateway; returns the gateway's descriptor of it.
   Result<Fd> begin_gateway(std::uint32_t uid);
   void end_gateway(std::uint32_t uid);
 
-  /// Of the supervisor's own.
+  /// Counts in the supervisor's own page.
   void count(metrics::Metric metric) { own_.add(metrics::place_of(metric), 1); }
   void set(metrics::Metric metric, std::uint64_t value) {
     own_.set(metrics::place_of(metric), value);
@@ -72,15 +72,14 @@ class MetricsHost {
   AskLauncher ask_launcher_;
   Fd own_page_;
   MetricsPage own_;
-  Fd channel_;                                 ///< not valid: nobody is told
+  Fd channel_;                                 ///< not valid: cellblock-metrics does not run
   std::map<std::uint32_t, Gateway> gateways_;  ///< by uid
   std::deque<wire::MetricsNews> untold_;
   std::uint64_t last_number_ = 0;
   bool running_ = false;
   bool finished_ = false;
-  bool is_renewed_ = false;  ///< it is to end, and another one begins
-  std::chrono::milliseconds delay_;
-  std::chrono::steady_clock::time_point started_at_;
+  bool is_renewed_ = false;  ///< cellblock-metrics ends, so that another one starts
+  RestartDelay delay_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer retry_;
 };

@@ -41,7 +41,7 @@ void SupervisorAuditQueue::add(wire::AuditRecord record, std::string text) {
   send();
 }
 
-// A full socket: it goes on when the writer says that it has read.
+// The socket is full: sending goes on when the writer acknowledges a record.
 void SupervisorAuditQueue::send() {
   for (; channel_ && sent_ < kept_.size(); ++sent_) {
     const Kept& next = kept_[sent_];

@@ -14,18 +14,19 @@
 
 namespace cellblock::daemon {
 
-/// What the supervisor itself does, told to the audit writer: each record is kept until the writer
-/// says that it is in the log, and told to the next writer else. What an administrator says takes
-/// effect at once, log or no log: to switch off must always work.
+/// Sends the supervisor's own records to the audit writer. Each record is kept until the writer
+/// acknowledges it, and sent to the next writer otherwise. An administrator's command takes effect
+/// before its record is in the log: switching off must always work.
 class SupervisorAuditQueue {
  public:
   /// Hands the writer the reading end of a channel.
   using AddSource = std::function<Result<void>(Fd)>;
-  static constexpr std::size_t most = 256;  ///< kept; what is more is an error in the daemon's log
+  /// Of kept records; further ones become errors in the daemon's log.
+  static constexpr std::size_t most = 256;
 
   SupervisorAuditQueue(boost::asio::io_context& loop, AddSource add_source);
 
-  /// There is a new writer.
+  /// Connects to a new writer.
   void renew();
   /// `text`: at most wire::max_audit_text.
   void add(wire::AuditRecord record, std::string text);
@@ -43,9 +44,9 @@ class SupervisorAuditQueue {
 
   boost::asio::io_context& loop_;
   AddSource add_source_;
-  std::unique_ptr<ReadableFd> channel_;  ///< none: there is no writer
+  std::unique_ptr<ReadableFd> channel_;  ///< null: there is no writer
   std::deque<Kept> kept_;
-  std::size_t sent_ = 0;  ///< so many of them, from the front
+  std::size_t sent_ = 0;  ///< number of records at the front that were sent
   std::uint64_t last_number_ = 0;
 };
 
@@ -58,15 +59,15 @@ struct Switched {
 };
 wire::AuditRecord record_of(const Switched& switched);
 
-/// An administrator's connection, as it is handed to a user's gateway. Who has been there is told
-/// by the supervisor: a gateway that was taken over could make up an administrator's word.
+/// The record of an administrator's connection to a user's gateway. The supervisor writes it, since
+/// a gateway that was taken over could invent administrators.
 struct AdminConnected {
   std::uint32_t by = 0;  ///< a uid, as the kernel says
   std::int32_t pid = 0;
   std::uint64_t connection = 0;
 };
 wire::AuditRecord record_of(const AdminConnected& connected);
-/// Its text, by which `cellblock audit verify` knows that gateway's lines.
+/// The text of AdminConnected, by which `cellblock audit verify` finds that gateway's lines.
 std::string gateway_text(std::uint64_t gateway, std::uint32_t user);
 
 }  // namespace cellblock::daemon

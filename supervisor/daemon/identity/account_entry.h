@@ -7,7 +7,7 @@
 
 namespace cellblock {
 
-/// What `take` makes of an entry of the account database; its default where there is none.
+/// Returns `take(entry)` of an entry of the account database; a default value if there is none.
 /// `look_up` is called with a larger buffer until the entry fits: a group may have many members.
 template <class Entry, class LookUp, class Take>
 auto with_entry(LookUp look_up, Take take) -> decltype(take(std::declval<const Entry&>())) {

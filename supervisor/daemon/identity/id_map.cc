@@ -18,8 +18,8 @@
 namespace cellblock::daemon {
 namespace {
 
-// Runs a program with an empty environment and our stderr, and waits for its end. An error if it
-// could not be started or did not exit with 0.
+// Runs a program with an empty environment and this process's stderr, and waits for its end. An
+// error: the program could not be started or did not exit with 0.
 Result<void> run_program(const char* path, const std::vector<std::string>& arguments) {
   const Fd program = CELLBLOCK_TRY(open_program(path));
   const pid_t child = CELLBLOCK_TRY(spawn(program.get(), arguments, {}));

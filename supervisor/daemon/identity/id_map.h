@@ -17,17 +17,17 @@ enum class MapWay : std::uint8_t {
   own_id_only,       ///< rootless without subordinate ids: cells run as the user himself
 };
 
-/// Rootless: how, and sets `identity` to what that way gives. Call before the configuration is
-/// sealed.
+/// Rootless: chooses the way, and sets the ids of `identity` by it. Call before the configuration
+/// is sealed.
 MapWay choose_rootless_ids(Identity& identity);
 
-/// `launcher` has made its user namespace and waits.
+/// Writes both maps. `launcher` has made its user namespace and waits.
 Result<void> write_id_maps(pid_t launcher, const Config& config, MapWay way);
 
 /// "/proc/PID/NAME"
 std::string process_file(pid_t process, const char* name);
 
-/// In one write: the kernel takes a map in no more.
+/// Writes in one call: the kernel accepts a map in no more.
 Result<void> write_process_file(pid_t process, const char* name, const std::string& text);
 
 }  // namespace cellblock::daemon

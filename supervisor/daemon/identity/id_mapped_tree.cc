@@ -102,7 +102,7 @@ int hold_user_namespace() {
 namespace cellblock::daemon {
 namespace {
 
-// Nobody's: the kernel gives no such id to anybody, and no cell has it.
+// An unused id: the kernel gives it to no process, and no cell has it.
 constexpr std::uint32_t unowned_group = 0xffff'fffd;
 
 std::string mapping_line(std::uint32_t from, std::uint32_t to) {
@@ -117,7 +117,7 @@ std::string group_lines(const IdMap& map, std::uint32_t group_of_source) {
                                     : owners + mapping_line(group_of_source, unowned_group);
 }
 
-// Else what is mounted in the copy is mounted on the host too, and the other way round
+// Otherwise a mount in the copy would appear on the host, and the other way round
 // (mount_namespaces(7), shared subtrees).
 SysResult<void> leave_peers(int tree) {
   mount_attr attributes{};

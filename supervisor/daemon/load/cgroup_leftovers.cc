@@ -22,7 +22,7 @@ constexpr int deepest = 16;
 constexpr std::size_t most_groups = 8192;
 constexpr std::size_t most_named = 8;
 constexpr char depth_of_cells[] = "1";
-// More than the launcher has at one time, those included that wait to be removed.
+// More than the launcher has at one time, including groups that wait for their removal.
 constexpr char groups_in_cells[] = "4096";
 
 SysResult<Fd> open_group(int parent, const std::string& name) {
@@ -50,7 +50,8 @@ SysResult<std::vector<std::string>> groups_in(int directory) {
 
 bool is_empty(const std::string& events) { return events.find("populated 0") != std::string::npos; }
 
-// The kernel tells of a change by POLLPRI to whoever has read the file before. EBUSY: not in time.
+// Waits for the kernel's POLLPRI, which a reader of the file gets at its next change. EBUSY: not in
+// time.
 SysResult<void> await_empty(int group, std::chrono::milliseconds patience) {
   const Fd events = CELLBLOCK_TRY(open_at(group, "cgroup.events", O_RDONLY));
   pollfd words{events.get(), POLLPRI, 0};
@@ -64,7 +65,7 @@ SysResult<void> await_empty(int group, std::chrono::milliseconds patience) {
   }
 }
 
-// Not the owner of /proc/PID: that is root where the process is undumpable.
+// The owner of /proc/PID would be root for an undumpable process.
 std::string uid_of(std::string_view pid) {
   const auto file = open_at(AT_FDCWD, fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY);
   const auto bytes =
@@ -78,7 +79,8 @@ std::string uid_of(std::string_view pid) {
   return std::string(uid.substr(0, uid.find_first_of("\t\n")));
 }
 
-// "pid 5 of uid 1000, ...": whose call into a file system, say, does not come back.
+// "pid 5 of uid 1000, ...": processes that do not end, such as in a blocked call into a file
+// system.
 std::string inhabitants(int group) {
   const std::string pids = read_control_file(group, "cgroup.procs", longest_file).value_or("");
   std::string text;
@@ -92,14 +94,14 @@ std::string inhabitants(int group) {
   return text;
 }
 
-/// What is removed, and what cannot be.
+/// The groups that are removed, and those that cannot be.
 struct Removal {
   std::size_t seen = 0;
   std::vector<std::string> left = {};
 
   void leave(int group, const std::string& path) {
     const std::string who = inhabitants(group);
-    if (who.empty()) return;  // what is below it is named by itself
+    if (who.empty()) return;  // a group below it names them
     left.push_back(
         fmt::format("the control group {} stays, as processes in it do not end although they were "
                     "killed: {}",
@@ -152,7 +154,8 @@ SysResult<uid_t> owner_of(int directory, const char* name) {
   return status.st_uid;
 }
 
-// What set_up_groups did to both, and nobody else does by chance.
+// The changes that set_up_groups() makes to both groups, and that other programs do not make by
+// chance.
 SysResult<bool> has_our_marks(int group, int cells, uid_t owner) {
   const uid_t of_cells = CELLBLOCK_TRY(owner_of(cells, "."));
   const uid_t of_group = CELLBLOCK_TRY(owner_of(group, "cgroup.procs"));

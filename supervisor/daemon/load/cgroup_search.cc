@@ -24,8 +24,8 @@ SysResult<std::string> read_text(int directory, const char* name) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Service managers mark what they hand over: systemd.exec(5), Delegate=. The trusted one is only
-// shown to root; the other one could be set by the group's owner, whose group it is then anyway.
+// Service managers mark delegated groups: systemd.exec(5), Delegate=. The trusted attribute is only
+// shown to root. The group's owner could set the other one, but may use the group anyway.
 Delegated is_marked(int directory) {
   for (const char* name : {"trusted.delegate", "user.delegate"}) {
     std::array<char, 8> value{};
@@ -35,7 +35,7 @@ Delegated is_marked(int directory) {
   return Delegated::no;
 }
 
-// Rootless: what this user may change without any help was given to the user.
+// Rootless: a group that this user may change was delegated to the user.
 Delegated is_writable_without_root(int directory) {
   if (::geteuid() == 0) return Delegated::no;
   const bool writable = ::faccessat(directory, ".", W_OK, AT_EACCESS) == 0 &&
@@ -85,7 +85,8 @@ GroupSight look_at(const std::string& path, std::span<const uid_t> owners) {
   return look_inside(*opened, opened->path);
 }
 
-// A group that is still to be made has what its parent passes on, and no processes.
+// A group that does not exist yet will have the controllers that its parent passes on, and no
+// processes.
 GroupSight look_at_named(const std::string& path, std::span<const uid_t> owners) {
   if (::access(path.c_str(), F_OK) == 0) return look_at(path, owners);
   GroupSight sight = look_at(parent_of(path), owners);

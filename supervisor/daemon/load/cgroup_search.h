@@ -9,11 +9,11 @@
 #include "policy/config_check/facts_wanted.h"
 #include "supervisor/daemon/load/cgroup_text.h"
 
-/// Finds the control group below which the cells will get theirs. Reads only; blocking.
+/// Finds the control group for the cells' groups. Reads only; blocking.
 namespace cellblock::daemon {
 
-/// `owners`: who may own the group and what is above it. The directory in the answer is empty where
-/// there is no group to be used, and missing_because says why.
+/// `owners`: uids that may own the group and the directories above it. An empty directory in the
+/// result: there is no usable group, and missing_because says why.
 Cgroup look_for_cgroup(const CgroupChoice& choice, LookPurpose purpose,
                        std::span<const uid_t> owners);
 

@@ -51,7 +51,7 @@ std::optional<CgroupMount> cgroup_mount(std::string_view line) {
   return CgroupMount{std::move(root), std::move(point)};
 }
 
-// The part of `group` below `root`: "" or "/x". None: it is not below.
+// The part of `group` below `root`: "" or "/x". nullopt: not below it.
 std::optional<std::string_view> below(std::string_view group, std::string_view root) {
   if (root == "/") return group == "/" ? std::string_view{} : group;
   if (!group.starts_with(root)) return {};
@@ -113,8 +113,8 @@ Cgroup expected_at_start(std::string_view host_controllers) {
   return cgroup;
 }
 
-// A delegated group would have no more controllers than the host: of delegation only where that
-// helps, and the same in the check and at the start.
+// A delegated group has at most the host's controllers, so the advice speaks of delegation only
+// where that helps; the same in the check and at the start.
 Cgroup group_of_others(const GroupSight& sight, LookPurpose purpose,
                        std::string_view host_controllers) {
   if (!has_any(with_controllers(host_controllers))) {

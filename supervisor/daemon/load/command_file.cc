@@ -137,8 +137,8 @@ CommandFacts facts_of(const TrustedFile& file, std::span<const uid_t> owners) {
 
 constexpr int most_links_in_cell = 40;  // as the kernel
 
-/// Follows a path of the cell as the kernel does it there, a name at a time: a link of an image may
-/// lead, and its rest may go on, to where something else is shown.
+/// Follows a path of the cell as the kernel would inside the cell, a name at a time: a link of an
+/// image, or the rest of the path behind it, may lead to a place that a bind covers.
 class CellWalk {
  public:
   CellWalk(const CommandWanted& command, std::span<const uid_t> owners)
@@ -197,7 +197,7 @@ class CellWalk {
   std::optional<std::string> shown(const std::string& cell_path) const {
     return host_path_of(cell_path, command_.binds, command_.image);
   }
-  // There the cell has a directory, whatever the image has.
+  // Above a bind the cell has a directory, whatever the image has.
   bool is_above_a_bind() const {
     const std::string directory = here();
     return std::ranges::any_of(command_.binds, [&directory](const Bind& bind) {
@@ -236,7 +236,7 @@ bool could_be_made(const std::string& path, const CommandWanted& command) {
   });
 }
 
-// A script in the host's /tmp is there while one tries it out, and in no cell.
+// A script in the host's /tmp is probably one that its author tries out; no cell sees it.
 bool is_cells_own(const std::string& path, const CommandWanted& command) {
   if (is_at_or_below(path, workspace_directory)) return true;
   const bool is_tried_out =
@@ -244,7 +244,7 @@ bool is_cells_own(const std::string& path, const CommandWanted& command) {
   return target_problem(path).has_value() && !is_tried_out;
 }
 
-// On the host an image's links lead elsewhere, and none is to be followed there.
+// The links of an image lead elsewhere on the host, so they are followed as inside the cell.
 bool is_missing(const std::string& path, const std::string& host_path, const CommandWanted& command,
                 std::span<const uid_t> owners) {
   if (!is_of_image(host_path, command)) return is_missing_on_host(host_path);
@@ -272,7 +272,7 @@ void add_lost_arguments(const CommandWanted& command, std::span<const uid_t> own
   }
 }
 
-// What is on neither side may be a place that the server makes.
+// A path that exists on neither side may be one that the server makes.
 void add_hidden_variables(const CommandWanted& command, CommandFacts& facts) {
   for (const EnvironmentVariable& variable : command.variables) {
     const std::string& path = variable.value;
@@ -315,7 +315,7 @@ struct Level {
   std::string path;
 };
 
-/// The first thing that is wrong ends it.
+/// Stops at the first fault.
 class TreeWalk {
  public:
   TreeWalk(std::string root, std::span<const uid_t> owners, LinkTargets links)
@@ -378,8 +378,8 @@ class TreeWalk {
     return enter(std::move(*directory), std::move(path));
   }
 
-  // What lies in the tree is judged in its own turn; what lies outside, here. A link to nothing
-  // shows nothing.
+  // Targets inside the tree are checked in their own turn, targets outside here. A dangling link
+  // has no target to check.
   Problem judge_link(const std::string& path, const struct stat& status) const {
     if (auto wrong = unsafe_link_owner(status)) return problem(path, *wrong);
     if (links_ == LinkTargets::within) return std::nullopt;

@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As many as a program may have (command_file.h).
+// The bound on a program's entries (command_file.h).
 constexpr std::size_t most_entries = 200'000;
 
 std::string stamp_line(const std::string& path, const SysResult<Fd>& file) {
@@ -56,7 +56,7 @@ bool is_written(const std::string& word, const Server& server) {
   });
 }
 
-// What a cell writes may have become a link, which is not followed.
+// A cell may have put a link where it can write, so links are not followed there.
 SysResult<Fd> open_word(const std::string& word, const std::string& path, const Server& server) {
   if (is_written(word, server)) return daemon::open_path(path, daemon::Links::refuse);
   return open_at(AT_FDCWD, path.c_str(), O_PATH);
@@ -67,7 +67,7 @@ bool is_directory(const SysResult<Fd>& file) {
   return file && ::fstat(file->get(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// An image's tree is stamped as a whole: its links, and ".." in what it says itself, lead elsewhere
+// Leaves out paths in an image, whose tree is stamped as a whole: its links and ".." lead elsewhere
 // on the host than in the cell.
 void add_command(std::string& text, const Server& server) {
   for (const std::string& word : server.command) {
@@ -75,19 +75,19 @@ void add_command(std::string& text, const Server& server) {
     if (!server.image.empty() && path_problem(word)) continue;
     const auto path = host_path_of(word, server.binds, server.image);
     if (!path || (!server.image.empty() && is_at_or_below(*path, server.image))) continue;
-    // Of a directory among the arguments the time tells what lies in it now: it is data.
+    // A directory among the arguments is data: its time changes with its entries.
     const auto file = open_word(word, *path, server);
     if (!is_directory(file)) text += stamp_line(*path, file);
   }
 }
 
-// Of as many bytes whatever the path's length: an image may have many long ones.
+// Has a fixed length, since an image may have many long paths.
 std::string digest_of(const std::string& text) {
   const Sha256 digest = sha256(text);
   return {digest.begin(), digest.end()};
 }
 
-// In an order of their own: directories are not read in any.
+// Sorts the entries, since directories are read in no fixed order.
 void add_program(std::string& text, const std::string& path) {
   std::vector<std::string> entries{digest_of(stamp_text(path, 0))};
   std::error_code error;
@@ -107,15 +107,15 @@ std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const Cata
                                                 const std::set<std::string>& programs) {
   Server declared = server;
   declared.fingerprint = {};
-  // Who may use what it offers, how often, and what becomes of it does not change what that is; nor
-  // how long its cells live. Redaction is applied to what a session says, not to what is kept.
+  // Rights, rates, bounds of results and lifetimes of cells do not change a server's catalogue.
+  // Redaction applies to a session's messages, not to the kept catalogue.
   const Server undeclared;
   for_each_policy_member_of_server(
       [&](const char*, auto member) { declared.*member = undeclared.*member; });
   declared.secret_marks = {};
   declared.found = {};
   declared.breakage = {};
-  // Nor what the kernel said of the paths, and whom cells are there for it.
+  // Nor do the kernel's facts about the paths.
   declared.ownership = {};
   declared.owner_mounts = {};
   declared.run_as.reason.clear();
@@ -214,7 +214,7 @@ Result<std::vector<std::string>> server_files(const std::string& path, const Own
   return names_in(*directory);
 }
 
-/// One load: collects texts, complaints and secrets on the way.
+/// One load of a configuration. Collects texts, complaints and secrets.
 class Loader {
  public:
   explicit Loader(const LoadRequest& request)
@@ -225,7 +225,7 @@ class Loader {
   std::expected<LoadedConfig, std::vector<Complaint>> load() {
     read_file(main_path_, FileRole::main);
     read_server_files();
-    // Without its main file a configuration is not what its admin wrote: nothing to check.
+    // Without the main file the rest is not what the administrator wrote, so it is not checked.
     if (texts_.empty() || texts_.front().syntax == Syntax::broken || main_is_missing_) {
       return std::unexpected(complaints_.take_sorted());
     }
@@ -294,7 +294,7 @@ class Loader {
     return loaded;
   }
 
-  // A start kills what is there; "auto": the group of a later start is not known.
+  // A start kills the processes there. With "auto" the group of a later start is not known.
   void refuse_foreign_cells(const Config& config) {
     if (request_.in_use != nullptr) return;
     const std::string& group = config.cgroup.directory;
@@ -303,8 +303,8 @@ class Loader {
     if (foreign) complaints_.error(main_path_, {}, "daemon.cgroup", *foreign);
   }
 
-  // A service is given its credentials when it starts: a reload that wants another one comes too
-  // early, and would only end the server's sessions. A server that was left out before stays so.
+  // A service gets its credentials when it starts: a reload that needs another one comes too early,
+  // and would only end the server's sessions. A server that was left out before stays left out.
   void refuse_missing_credentials(const HostFacts& facts) {
     if (request_.in_use == nullptr || facts.bad_credentials.empty()) return;
     for (const ConfigText& text : texts_) {
@@ -382,8 +382,8 @@ class Loader {
     return daemon::look_for_cgroup(choice, request_.purpose, owners);
   }
 
-  // A reload without root's rights takes the facts of what it cannot reach from the running daemon,
-  // and is refused where that does not know them either.
+  // A reload without root's rights takes the facts of paths that it cannot reach from the running
+  // daemon's configuration, and is refused if that has none.
   void take_over_closed(HostFacts& facts) {
     if (request_.in_use == nullptr || daemon::may_mount()) return;
     for (auto& [path, source] : facts.sources) {
@@ -405,8 +405,8 @@ class Loader {
     }
   }
 
-  // Why the running daemon has no mount of it though it knows the same owner; empty: it has, or
-  // does not.
+  // Why the running daemon has no mount of it although it knows the same owner; empty: it has one,
+  // or knows another owner.
   std::string unmapped_in_use(const std::string& path, const SourceFacts& source) const {
     for (const Server& server : request_.in_use->servers) {
       for (std::size_t i = 0; i < server.ownership.size(); ++i) {
@@ -430,7 +430,7 @@ class Loader {
     return std::nullopt;
   }
 
-  // What is wrong with [daemon] is complained about by the check.
+  // The check complains about faults in [daemon].
   Identity identity_of(const HostFacts& facts) const {
     Complaints unheard;
     Config read;
@@ -448,7 +448,8 @@ class Loader {
     return {0, ::geteuid(), identity_of(facts).uid};
   }
 
-  // Who may read the configuration may check it; secrets are the daemon's.
+  // Any user who may read the configuration may check it; the secrets are readable for the daemon
+  // only.
   bool is_somebody_else(const HostFacts& facts) const {
     const uid_t reader = ::geteuid();
     return request_.mode == RunMode::system && reader != 0 && reader != identity_of(facts).uid &&
@@ -457,7 +458,7 @@ class Loader {
 
   void find_credentials(HostFacts& facts) const {
     facts.credentials_directory = credentials_directory();
-    // A daemon that runs has told of its credentials, where this one may read them.
+    // The running daemon's offer names its credentials directory, which this process may read.
     const bool is_by_hand =
         request_.purpose == daemon::LookPurpose::check && request_.in_use == nullptr;
     if (is_by_hand && facts.credentials_directory.empty()) {

@@ -17,16 +17,15 @@
 #include "supervisor/os/sys.h"
 
 /// Reads the configuration from disk: the main file, then `servers.d/*.toml` beside it. Every file
-/// is opened once, and owner, mode and the whole chain of directories above it are checked on
-/// opened descriptors. Blocking; called before anything is listened on.
+/// is opened once; owner, mode and all directories above it are checked on opened descriptors.
+/// Blocking; called before any socket listens.
 namespace cellblock {
 
-/// SHA-256 of all that may change what is found of a server: its declaration, how long it may take
-/// to say its era where that is not declared, and the state (device,
-/// inode, size, change time) of the files that its command names and of everything below its
-/// `program` (those of its paths that are in `programs`). What cannot be looked at counts as not
-/// there. It decides only whether a kept catalogue is still the server's.
-/// Blocking.
+/// SHA-256 of all that may change a server's catalogue: its declaration, the timeout for finding
+/// its era where that is not declared, and the state (device, inode, size, change time) of the
+/// files that its command names and of all files below its `program` (the paths that are in
+/// `programs`). Files that cannot be read count as missing. Used only to decide whether a kept
+/// catalogue is still valid. Blocking.
 std::array<std::uint8_t, 32> server_fingerprint(const Server& server, const CatalogueRules& rules,
                                                 const std::set<std::string>& programs);
 
@@ -35,21 +34,21 @@ struct LoadRequest {
   RunMode mode = RunMode::system;
   std::optional<std::string> socket_override;
   daemon::LookPurpose purpose = daemon::LookPurpose::start;
-  /// The running daemon's configuration, for what the reader of the files may not see: the control
+  /// The running daemon's configuration, for facts that this process may not read: the control
   /// group, and the owners of directories that are closed to it. Null: no daemon runs.
   const Config* in_use = nullptr;
-  /// $CREDENTIALS_DIRECTORY, where it is open already (open_service_credentials); null: it is not.
+  /// $CREDENTIALS_DIRECTORY, if it is open already (open_service_credentials); null: it is not.
   const Fd* credentials = nullptr;
 };
 
 struct LoadedConfig {
   Config config;
-  /// The caller wipes them; no other copy is left. Those of commands are empty: see
+  /// The caller wipes them; no other copy is left. Secrets of commands are empty: see
   /// secret_commands.h.
   Secrets secrets;
   std::vector<Complaint> warnings;
-  std::vector<std::string> files;  ///< that were read, the main one first
-  std::map<std::string, std::string, std::less<>> declared_in;  ///< by server: its file
+  std::vector<std::string> files;  ///< all files that were read, the main one first
+  std::map<std::string, std::string, std::less<>> declared_in;  ///< server to file
 };
 
 /// All complaints at once, errors and warnings, if there is any error.

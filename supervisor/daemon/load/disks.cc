@@ -17,7 +17,7 @@
 namespace cellblock::daemon {
 namespace {
 
-// What is still to be made will be where its nearest directory above is.
+// A missing path will be on the file system of its nearest existing directory.
 std::string nearest(std::string path) {
   struct stat ignored{};
   while (path.size() > 1 && ::stat(path.c_str(), &ignored) < 0) {
@@ -28,7 +28,7 @@ std::string nearest(std::string path) {
   return path;
 }
 
-// "8:1" is a partition of what its parent directory in /sys is.
+// The disk of a partition such as "8:1" is its parent directory in /sys.
 std::optional<Disk> whole_disk(dev_t device) {
   const std::string own = fmt::format("/sys/dev/block/{}:{}/", ::major(device), ::minor(device));
   struct stat ignored{};

@@ -8,14 +8,13 @@
 
 namespace cellblock::daemon {
 
-/// Where a server's reads and writes can go: what `io_read` and `io_write` are about. Of the
-/// workspaces it is where their patterns begin to be patterns; what is mounted below is not looked
-/// for.
+/// The paths that a server can read and write, for `io_read` and `io_write`. A workspace's pattern
+/// counts as its path up to the first wildcard; mounts below a path are not looked for.
 std::vector<std::string> paths_seen(const Server& server, const std::string& state_directory);
 
-/// The whole disks behind these paths, each once, as io.max wants them: no partitions. What lies in
-/// memory has none. An error names a file system whose disks cannot be told (overlay, network). A
-/// path that is still to be made counts as its nearest directory above. Reads /sys and asks no
+/// The disks behind these paths, each once, as io.max wants them: whole disks, no partitions. File
+/// systems in memory have none. The error names a file system whose disks are unknown (overlay,
+/// network). A missing path counts as its nearest existing directory. Reads /sys and accesses no
 /// disk.
 Result<std::vector<Disk>> disks_behind(const std::vector<std::string>& paths);
 

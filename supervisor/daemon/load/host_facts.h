@@ -9,16 +9,16 @@
 #include "policy/config/host_facts.h"
 #include "policy/config_check/facts_wanted.h"
 
-/// Looks up what the check wants to know: accounts, paths, commands, limits. Blocking; name
-/// services may be asked, so before anything is listened on.
+/// Looks up the facts that the check needs: accounts, paths, commands, limits. Blocking: may ask
+/// name services, so call it before any socket listens.
 namespace cellblock {
 
-/// Everything in HostFacts but config_path, sources, tokens, cgroup, what add_program_facts adds,
-/// and what there is to know of credentials and the files of secrets.
+/// Everything in HostFacts but config_path, sources, tokens, cgroup, credentials, files of secrets,
+/// and the facts of add_program_facts().
 HostFacts gather_facts(const FactsWanted& wanted);
 
-/// Of commands and programs, but those whose way leads through one of facts.sources that does not
-/// answer. `owners`: who may own commands.
+/// Adds the facts of commands and programs, except paths through one of facts.sources that does not
+/// answer. `owners`: uids that may own commands.
 void add_program_facts(const FactsWanted& wanted, std::span<const uid_t> owners, HostFacts& facts);
 
 /// $XDG_CONFIG_HOME, or ~/.config; empty if there is no home.
@@ -27,11 +27,11 @@ std::string user_config_home();
 /// $HOME, or the account's; empty if there is none.
 std::string user_home();
 
-// Empty if there is none.
+// Empty if the variable is not set.
 std::string user_runtime_directory();  ///< $XDG_RUNTIME_DIR
 std::string credentials_directory();   ///< $CREDENTIALS_DIRECTORY, systemd.exec(5)
 
-/// Of this kernel; 0: it has no Landlock, or it is not switched on.
+/// The Landlock ABI of this kernel; 0: no Landlock, or it is not enabled.
 std::uint32_t landlock_abi();
 
 }  // namespace cellblock

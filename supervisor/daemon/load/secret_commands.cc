@@ -34,13 +34,13 @@ constexpr std::size_t shortest_shown_twice = 4;  // of a line of the output that
 
 /// Why a command has no value.
 struct Failure {
-  std::string how;   ///< it ended; for everybody who hears why a server is broken
-  std::string said;  ///< on stderr, which may hold a credential: for the log alone
+  std::string how;   ///< the command ended; for every user who sees why a server is broken
+  std::string said;  ///< on stderr, which may hold a credential: for the log only
 };
 
 using Output = std::expected<std::string, Failure>;
 
-/// What became of each command. A command of several secrets is run once.
+/// The results of the commands. A command of several secrets is run once.
 class Outputs {
  public:
   void keep(const SecretCommand& command, const std::string& value) {
@@ -49,7 +49,7 @@ class Outputs {
   void keep_failure(const SecretCommand& command, std::string how) {
     failures_.emplace(command, std::move(how));
   }
-  /// Null: it has not been run.
+  /// Null: the command has not been run, or has failed.
   const std::string* value_of(const SecretCommand& command) const {
     const auto found = values_.find(command);
     return found == values_.end() ? nullptr : &found->second;
@@ -144,7 +144,7 @@ class Commands {
   ChildGroups groups_;
 };
 
-/// What is left of the time that all commands have together.
+/// The remaining time of all commands together.
 class Budget {
  public:
   explicit Budget(milliseconds whole) : whole_(whole), end_(Clock::now() + whole) {}
@@ -163,7 +163,7 @@ class Budget {
   Clock::time_point end_;
 };
 
-// Its arguments are not told: they may name what nobody else is to know.
+// Leaves out the arguments, which may be confidential.
 std::string name_of_command(const SecretVariable& secret) {
   return fmt::format("the command of the secret {}, {}", secret.name,
                      printable(secret.command->argv.front()));
@@ -174,13 +174,13 @@ void wipe_values(ServerSecrets& secrets) {
   secrets.values.clear();
 }
 
-/// Fills servers, one after the other.
+/// Fills the secrets of servers, one server after the other.
 class Filler {
  public:
   Filler(RunMode mode, const BeforeCommand& before, milliseconds budget)
       : commands_(mode), before_(before), budget_(budget) {}
 
-  /// Why its secrets are not all there; nothing: they are.
+  /// Why the server's secrets are incomplete; nullopt: they are complete.
   std::optional<Breakage> fill(const Server& server, ServerSecrets& secrets) {
     for (std::size_t k = 0; k < server.secrets.size(); ++k) {
       const SecretVariable& secret = server.secrets[k];

@@ -63,7 +63,7 @@ Result<std::string> secret_in(const TrustedFile& file, std::span<const uid_t> ow
 
 constexpr std::string_view of_services = "/run/credentials/";
 
-// Where only systemd's own directory is closed, its owner is not to be changed.
+// Gives no advice to change the owner if only systemd's own directory is closed.
 std::string unusable(const std::string& directory, const WalkFailure& why) {
   const std::string text =
       why.kind == WalkFailure::Kind::closed
@@ -227,7 +227,7 @@ namespace {
 
 MarkKeyBytes new_key() {
   MarkKeyBytes key{};
-  // So few bytes come whole or not at all.
+  // getrandom(2) returns so few bytes whole or not at all.
   while (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
     if (errno != EINTR) std::abort();
   }

@@ -31,11 +31,11 @@
 namespace cellblock::daemon {
 namespace {
 
-/// Whom to ask as.
+/// The identity whose access is asked.
 struct AskedIdentity {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  /// Entered first (setns(2)), where these ids are this process's to become only there; -1: none.
+  /// Entered first (setns(2)) if this process can take these ids only there; -1: none.
   int user_namespace = -1;
 };
 
@@ -52,7 +52,8 @@ bool change_file_system_ids(uid_t uid, gid_t gid) {
   return static_cast<gid_t>(::setfsgid(gid)) == gid && static_cast<uid_t>(::setfsuid(uid)) == uid;
 }
 
-// For files alone: by its other ids that user could stop this process, which somebody waits for.
+// Changes the ids for file access only: with its other ids that user could stop this child, and the
+// parent waits for it.
 bool become(const AskedIdentity& identity) {
   if (identity.user_namespace >= 0 && ::setns(identity.user_namespace, CLONE_NEWUSER) < 0) {
     return false;
@@ -65,7 +66,7 @@ bool may(int descriptor, int mode) {
   return ::syscall(SYS_faccessat2, descriptor, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0;
 }
 
-// What this process itself may do there.
+// The rights of this process itself.
 PathRights own_rights_at(int descriptor, bool is_directory) {
   const int search = is_directory ? X_OK : 0;
   return {.read = may(descriptor, R_OK | search), .write = may(descriptor, W_OK | search)};
@@ -156,13 +157,13 @@ SourceOwnership from_mode(const struct stat& status) {
           .of_stranger = from_bits(status.st_mode, 0, is_directory)};
 }
 
-/// One source, and who is asked about.
+/// One source, and the identities whose access is asked.
 class Questions {
  public:
   Questions(int source, bool is_directory, const CellIdentity& cell)
       : source_(source), is_directory_(is_directory), cell_(cell) {}
 
-  /// What the mode bits say stays where nobody can be asked as.
+  /// Keeps the rights by the mode bits for identities that no child can take.
   void ask_all(SourceOwnership& found) const {
     if (cell_.id == 0) {
       found.of_stranger = own_rights_at(source_, is_directory_);
@@ -227,7 +228,7 @@ SourceFacts look_at(const std::string& path, const CellIdentity& cell,
 constexpr std::size_t longest_fact = 5'000;
 constexpr std::size_t longest_answer = 32U << 10;
 
-/// Before the texts, whose lengths it has.
+/// The header of an answer, with the lengths of the texts that follow.
 struct SentFacts {
   PathKind kind{};
   bool is_closed = false;
@@ -269,7 +270,7 @@ bool send_facts(int line, const SourceFacts& facts) {
   return send_record(line, std::as_bytes(std::span(bytes))).has_value();
 }
 
-/// Nothing for what no child sends.
+/// nullopt: no child sends such bytes.
 std::optional<SourceFacts> facts_in(std::string_view bytes) {
   SentFacts answer;
   if (bytes.size() < sizeof answer) return std::nullopt;
@@ -306,8 +307,8 @@ SourceFacts of_unanswered() {
           .no_id_mapping = {}};
 }
 
-/// The paths in their order, the first ones by one child. Where that waits in vain, another goes on
-/// with the next path.
+/// Asks about the paths in their order. If one child gets no answer for a path, another child goes
+/// on with the next path.
 class Looks {
  public:
   Looks(const std::set<std::string>& paths, const CellIdentity& cell, std::span<const uid_t> owners)

@@ -181,8 +181,8 @@ SysResult<std::string> link_target(const Fd& link) {
   return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 
-// Through the descriptor, not the path, so that it is the very file that was judged. Non-blocking,
-// for a pipe without a writer would hold the daemon up; regular files do not mind.
+// Opens through the descriptor, not the path, so that it is the checked file. Non-blocking, since a
+// pipe without a writer would block cellblockd; it has no effect on regular files.
 SysResult<Fd> reopen_for_reading(const TrustedFile& file) {
   const std::string path = fmt::format("/proc/self/fd/{}", file.fd.get());
   return open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);

@@ -27,9 +27,9 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr rlim_t usual_files = 1024;  // programs that use select(2) bear no more
+constexpr rlim_t usual_files = 1024;  // programs that use select(2) support no more
 
-/// errno of what the child could not do before it ran.
+/// The errno of the child's failed step before its exec.
 struct Report {
   int step = 0;
   int error = 0;
@@ -76,7 +76,7 @@ bool place_captured_descriptors(const CapturedChildWords& words) {
          ::dup2(words.errors, STDERR_FILENO) >= 0;
 }
 
-// Close-on-exec, for the report must live until then.
+// Close-on-exec, since the report must stay open until the exec.
 bool close_others() {
   return ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
@@ -84,7 +84,7 @@ bool close_others() {
 int failed_step(const CapturedChildWords& words) {
   if (::setsid() < 0) return 0;
   if (!die_with(words.parent) || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return 1;
-  // Who has none needs no capability to leave them: with a reload there is none.
+  // A process without groups needs no capability to leave them, and in a reload there is none.
   const bool has_groups = ::getgroups(0, nullptr) != 0;
   if (words.groups == ChildGroups::leave && has_groups && ::setgroups(0, nullptr) < 0) return 2;
   if (!limit_files()) return 3;
@@ -118,7 +118,7 @@ SysResult<void> await_captured_exec(int descriptor, pid_t child) {
 
 SysResult<Pair> make_capture_pipe() {
   Pair pipe = CELLBLOCK_TRY(make_pipe());
-  // This end alone: the program's own writes shall wait.
+  // For this end only: the program's writes block.
   if (::fcntl(pipe.first.get(), F_SETFL, O_NONBLOCK) < 0) return sys_fail("fcntl");
   return pipe;
 }
@@ -163,13 +163,13 @@ using std::chrono::milliseconds;
 constexpr std::size_t most_errors = 4096;
 constexpr milliseconds time_to_die{10'000};
 
-/// What comes after the most that is kept.
+/// How output beyond the bound is treated.
 enum class Rest : std::uint8_t {
   left,
-  discarded,  ///< read, so that nobody waits for it to be
+  discarded,  ///< read, so that the writer does not block
 };
 
-/// What was read of a pipe: never more than `most`, in one allocation.
+/// The bytes that were read from a pipe: at most `most`, in one allocation.
 class Intake {
  public:
   Intake(Fd pipe, std::size_t most, Rest rest)
@@ -182,7 +182,7 @@ class Intake {
   bool is_full() const { return size_ == text_.size(); }
   std::string take() const { return secret_text({text_.data(), size_}); }
 
-  /// Reads what is there, as far as it is kept, and closes the pipe once nobody writes any more.
+  /// Reads the available bytes up to the bound, and closes the pipe after its last writer.
   void read() {
     while (pipe_.valid() && !is_full()) {
       const ssize_t count = ::read(pipe_.get(), text_.data() + size_, text_.size() - size_);
@@ -200,7 +200,7 @@ class Intake {
     if (count == 0 || errno != EAGAIN) pipe_.reset();
   }
 
-  // Once: who writes without end shall not hold us here.
+  // Reads once, so that an endless writer does not keep this process here.
   void discard() {
     std::array<char, 4096> bytes{};
     const ssize_t count = ::read(pipe_.get(), bytes.data(), bytes.size());
@@ -242,7 +242,7 @@ class Run {
     }
   }
 
-  /// The status of its own end, or of ours. Its group is there until it is reaped.
+  /// Kills the program's group, which exists until the program is reaped. Returns the exit status.
   int end() {
     ::kill(-child_.pid, SIGKILL);
     int status = 0;
@@ -251,7 +251,7 @@ class Run {
     return status;
   }
 
-  /// What was still on its way; after everybody's end.
+  /// Call once more after all ends, for bytes still in the pipes.
   void read() {
     output_.read();
     errors_.read();

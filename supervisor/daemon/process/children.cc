@@ -46,7 +46,7 @@ bool await(Done done, milliseconds patience) {
   return true;
 }
 
-// The child's end, or there is no such child.
+// True: the child has ended, or there is no such child.
 bool reaped(pid_t child) {
   const pid_t result = ::waitpid(child, nullptr, WNOHANG);
   return result > 0 || (result < 0 && errno == ECHILD);

@@ -4,8 +4,8 @@
 
 namespace cellblock::daemon {
 
-/// That this process has no capability, gains none by what it executes, and is under a filter of
-/// system calls: what cellblockd has given up before it became another program. An error else.
+/// Proves that this process has no capability, no_new_privs set, and a filter of system calls: the
+/// privileges that cellblockd gives up before its exec. An error: one of these is missing.
 Result<void> prove_confined();
 
 }  // namespace cellblock::daemon

@@ -34,7 +34,7 @@ SysResult<void> wait_readable(int descriptor, milliseconds patience) {
 
 namespace {
 
-// A process that was killed and waits for nothing ends in less.
+// A killed process that is not blocked ends in less time.
 constexpr std::chrono::milliseconds moment{200};
 
 std::vector<int> with_standard_ones(std::span<const int> kept, int line) {
@@ -46,7 +46,7 @@ std::vector<int> with_standard_ones(std::span<const int> kept, int line) {
   return all;
 }
 
-// Who reads what comes out of the pipes of this process waits for the end of all that hold them.
+// The reader of this process's pipes waits until every process with a copy has ended.
 bool leave_standard_ones() {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   return nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&

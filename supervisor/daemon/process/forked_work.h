@@ -9,24 +9,24 @@
 
 #include "supervisor/os/sys.h"
 
-/// Work on a file system that may block its caller for ever, as FUSE and network file systems can:
-/// a child does it, and is abandoned after some time. SIGKILL does not end a process that blocks
-/// so; this one does not wait for it.
+/// Does work on a file system that may block its caller for ever (FUSE, network) in a child, and
+/// abandons the child after a timeout. SIGKILL does not end a process that blocks so; this process
+/// does not wait for it.
 namespace cellblock::daemon {
 
-/// Until there is something to be read, or its end. ETIMEDOUT: not within `patience`. Blocking.
+/// Waits until the descriptor is readable or has ended. ETIMEDOUT: not within `patience`. Blocking.
 SysResult<void> wait_readable(int descriptor, std::chrono::milliseconds patience);
 
-/// How long a declared path has to answer.
+/// The time in which a declared path must answer.
 inline constexpr std::chrono::milliseconds source_patience{2'000};
 
 class ForkedWork {
  public:
   using Work = std::function<void(int line)>;
 
-  /// `work` sends its records over `line`. Its process has no other descriptors of this one's but
-  /// `kept`, and its standard ones are /dev/null: a lock, a socket or a pipe in a process that does
-  /// not end would be held for ever. The caller has one thread.
+  /// `work` sends its records over `line`. The child inherits only the descriptors `kept`, and its
+  /// standard ones are /dev/null: a child that does not end would hold a lock, a socket or a pipe
+  /// for ever. The caller has one thread.
   static SysResult<ForkedWork> begin(std::span<const int> kept, const Work& work);
   ForkedWork(ForkedWork&& other) noexcept;
   ForkedWork& operator=(ForkedWork&&) = delete;
@@ -44,7 +44,7 @@ class ForkedWork {
   Fd line_;
 };
 
-/// Kills and reaps a child; one that does not end at once is left. `end`: its pidfd, or not valid.
+/// Kills and reaps a child; leaves a child that does not end at once. `end`: its pidfd, or -1.
 /// Returns the status of waitpid(2), or -1 where it was left.
 int end_or_leave(pid_t child, int end);
 

@@ -4,8 +4,8 @@
 
 namespace cellblock::daemon {
 
-/// No core dumps and no tracer. Once more after each change of ids, and by each program that is
-/// executed: both set the default again.
+/// Forbids core dumps and tracers. Call it again after each change of ids and after each exec: both
+/// restore the default.
 Result<void> hide_memory();
 
 }  // namespace cellblock::daemon

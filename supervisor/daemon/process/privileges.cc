@@ -104,7 +104,7 @@ Result<void> check_enough(const DaemonUser& user) {
   return {};
 }
 
-// EPERM is the only good answer: anything else means that the question was not understood.
+// EPERM is the only proof: another errno means that the call failed for another reason.
 Result<void> must_fail(int result, const char* what) {
   if (result == 0)
     return fail(std::string(what) + " still works after every capability was dropped");

@@ -8,9 +8,8 @@
 
 namespace cellblock::daemon {
 
-/// Owns a descriptor and calls back each time there is something to read from it (or to accept, or
-/// its end), until destroyed; never after. May be destroyed inside the callback. Loop's thread
-/// only.
+/// Owns a descriptor and calls back each time it is readable (data, a connection to accept, or its
+/// end), until destroyed; never after. May be destroyed inside the callback. Loop's thread only.
 class ReadableFd {
  public:
   ReadableFd(boost::asio::io_context& loop, Fd descriptor, std::function<void()> on_readable);
@@ -20,12 +19,12 @@ class ReadableFd {
 
   int get() const;
 
-  /// No calls from here until `resume`; what is readable then is told then.
+  /// Makes no calls until resume(), which reports what is readable by then.
   void pause();
   void resume();
   bool paused() const;
 
-  /// Calls back once, when there is room to write; paused or not.
+  /// Calls back once when the descriptor is writable, paused or not.
   void when_writable(std::function<void()> call);
 
  private:

@@ -13,8 +13,7 @@ namespace cellblock::daemon {
 namespace {
 
 constexpr int first_passed = 3;
-// Above every number that a child is given, so that no dup2 there destroys the source of a later
-// one.
+// Above every number that a child gets, so that no dup2 overwrites the source of a later one.
 constexpr int out_of_the_way = 32;
 
 SysResult<Fd> move_out_of_the_way(int descriptor, int at_least = out_of_the_way) {

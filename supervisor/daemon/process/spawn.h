@@ -11,26 +11,27 @@
 
 namespace cellblock::daemon {
 
-/// A program to be started later, whatever may be reached by path then.
+/// Opens a program to be executed later, when its path may be out of reach.
 SysResult<Fd> open_program(const std::string& path);
 
 enum class Environment : std::uint8_t { empty, ours };
 
-/// Executes an open program with default signals, /dev/null as stdin, our stderr as stdout and
-/// stderr, and `fds` as 3, 4, …; nothing else is inherited. Returns once it runs, or with the errno
-/// of what failed. The caller has one thread, and reaps.
+/// Starts an open program as a child with default signals, /dev/null as stdin, this process's
+/// stderr as stdout and stderr, and `fds` as 3, 4, …; no other descriptor is inherited. Returns
+/// once it runs, or with the errno of the failed step. The caller has one thread, and reaps.
 SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
                        std::span<const int> fds, Environment environment = Environment::empty);
 
-/// Becomes an open program: with our environment, ids, signal mask, standard descriptors and
-/// children, and `fds` as 3, 4, …; no other descriptor is passed. Returns only what failed, and
-/// then the numbers from 3 on are no longer those that they were. The caller has one thread.
+/// Replaces this process by an open program, with the same environment, ids, signal mask, standard
+/// descriptors and children, and `fds` as 3, 4, …; no other descriptor is passed. Returns only with
+/// an error; the descriptors from 3 on have been renumbered then. The caller has one thread.
 SysError become(int program, const std::vector<std::string>& arguments, std::span<const int> fds);
 
-/// For a child before its exec, which blocked and ignored signals survive: system calls alone.
+/// For a child before its exec, since blocked and ignored signals survive an exec. Makes system
+/// calls only.
 bool reset_signals();
 
-/// "exited with code 1", "was killed by signal 9"; of a status as waitpid gives it.
+/// "exited with code 1", "was killed by signal 9"; `status`: of waitpid(2).
 std::string explain_status(int status);
 
 }  // namespace cellblock::daemon

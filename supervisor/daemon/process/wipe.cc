@@ -6,7 +6,7 @@
 namespace cellblock {
 namespace {
 
-// More than any std::string keeps inside itself.
+// More than the inline buffer of any std::string.
 constexpr std::size_t always_allocated = 64;
 
 }  // namespace
@@ -18,7 +18,7 @@ std::string secret_text(std::string_view text) {
   return copy;
 }
 
-// Its whole capacity: a byte that was popped is still there.
+// Wipes the whole capacity, since removed bytes stay there.
 void wipe(std::string& text) {
   text.resize(text.capacity());
   ::explicit_bzero(text.data(), text.size());

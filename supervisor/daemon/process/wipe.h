@@ -7,9 +7,9 @@
 
 #include "policy/config/config_bytes.h"
 
-/// Secrets leave this process's memory: what one function copied, the same function wipes. A string
-/// that holds a secret is made by secret_text, so that moving it moves a pointer: a short string is
-/// moved by copying its bytes, and the old place keeps them.
+/// Removes secrets from this process's memory: each function wipes the copies that it made. Make a
+/// string for a secret with secret_text(), so that moving it moves a pointer: moving a short string
+/// copies its bytes, and the old place keeps them.
 namespace cellblock {
 
 std::string secret_text(std::string_view text);

@@ -42,16 +42,16 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds offer_patience{10'000};
 constexpr milliseconds answer_patience{60'000};
-// A file system that hangs, say: the daemon listens no longer, and waits for this one's end before
-// it takes another signal.
+// For a file system that hangs: the daemon stops listening before, and takes no other SIGHUP while
+// this process runs.
 constexpr unsigned longest_seconds = 600;
 constexpr std::size_t longest_answer = 64U << 10;
 
-/// What the daemon uses, and what it says of itself.
+/// The daemon's configuration, and its facts about itself.
 struct InUse {
   Config config;
   ReloadFacts facts;
-  Fd credentials;  ///< opened while that could be done; not valid: it was not necessary, or none
+  Fd credentials;  ///< opened before the ids changed; not valid: not needed, or none
 };
 
 Result<void> wait_for(int socket, milliseconds patience) {
@@ -59,10 +59,10 @@ Result<void> wait_for(int socket, milliseconds patience) {
   return fail("cellblockd does not answer");
 }
 
-/// Of the daemon: empty: it goes by the new configuration; else why it does not.
+/// The daemon's answer; empty: the daemon uses the new configuration; otherwise the reason why not.
 using Refusal = std::string;
 
-// "refused", and why. An error: it is not known what has become of it.
+// Reads "refused" and the reason. An error: the result of the reload is not known.
 Result<Refusal> read_answer(int socket) {
   std::string answer;
   std::array<char, 4096> bytes;
@@ -98,14 +98,14 @@ Result<void> become_reader(const ReloadFacts& facts, int socket) {
   return become_daemon_user({listener.uid, listener.gid, {}}, Keep::mounting);
 }
 
-// Root reads nowhere that a peer points to, but in systemd's own directory.
+// Root reads no directory that a peer names, except systemd's own.
 void take_credentials(const ReloadFacts& facts, const Fd& opened) {
   if (facts.credentials.empty()) return;
   if (!opened.valid() && (::geteuid() == 0 || !credentials_directory().empty())) return;
   ::setenv("CREDENTIALS_DIRECTORY", facts.credentials.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
-// What cannot be read as an offer are words: why there is none.
+// Bytes that are no offer are a text with the reason.
 Result<InUse> take_offer(int socket) {
   CELLBLOCK_CHECK(wait_for(socket, offer_patience));
   const auto offer = receive_offer(socket);
@@ -122,15 +122,15 @@ Result<InUse> take_offer(int socket) {
   }
   if (::geteuid() == 0) in_use.credentials = open_service_credentials(in_use.facts.credentials);
   CELLBLOCK_CHECK(become_reader(in_use.facts, socket));
-  // Whose credentials they are is for the daemon to say: who is still root would read any
-  // service's.
+  // The daemon names the directory: a process that is still root would read any service's
+  // credentials.
   if (::geteuid() == 0) in_use.credentials.reset();
   CELLBLOCK_CHECK(hide_memory());  // after each change of ids, which sets the default again
   in_use.config = CELLBLOCK_TRY(read_sealed_config(offer->config.get()));
   return in_use;
 }
 
-// A daemon that takes its configuration from elsewhere would get one that is not its own.
+// Refuses a daemon that was started with another file.
 Result<void> check_same(const Options& options, const ReloadFacts& facts) {
   if (facts.mode == RunMode::user && ::geteuid() == 0) {
     return fail("this cellblockd runs with --user: its user reloads it");
@@ -140,7 +140,7 @@ Result<void> check_same(const Options& options, const ReloadFacts& facts) {
                           printable(facts.config_path, 4096)));
 }
 
-// The listener is about to get secrets.
+// Checks the listener, which is about to get secrets.
 Result<void> check_listener(int socket, const Config& config) {
   const ucred listener = CELLBLOCK_TRY(listener_of(socket));
   if (listener.uid == config.identity.uid) return {};
@@ -148,7 +148,7 @@ Result<void> check_listener(int socket, const Config& config) {
                           config.identity.uid));
 }
 
-// What only the merge leaves out has been given its secrets by then.
+// Wipes the secrets of servers that only the merge leaves out.
 void take_back_secrets(const Config& next, Secrets& secrets) {
   for (std::size_t i = 0; i < next.servers.size() && i < secrets.servers.size(); ++i) {
     if (!next.servers[i].breakage.is_broken()) continue;
@@ -165,8 +165,8 @@ struct Brought {
   Fd owner_mounts;
 };
 
-// Made before rights are given up. Without the right to make mounts none are sent: the launcher
-// keeps those that it has.
+// Makes the mounts before rights are given up. Without the right to make mounts none are sent, and
+// the launcher keeps its own.
 Result<std::vector<MadeMount>> make_mounts(const InUse& in_use, Config& config) {
   CELLBLOCK_CHECK(assign_owner_ids(config));
   if (may_mount()) return make_owner_mounts(config);
@@ -176,7 +176,7 @@ Result<std::vector<MadeMount>> make_mounts(const InUse& in_use, Config& config) 
       "root: run `cellblock reload` as root");
 }
 
-// With the way on where there is one.
+// Adds the advice of --partial where that helps.
 Result<void> check_taken(const Config& used, Config next, const Difference& changes) {
   const std::string refusal = refusal_of(changes);
   if (refusal.empty()) return {};
@@ -214,7 +214,7 @@ Result<Brought> merge(const InUse& in_use, LoadedConfig loaded,
   return brought;
 }
 
-// What prints secrets is run by the daemon's user, as at a start. Who is that one has become it.
+// Commands that print secrets run as the daemon's user, as at a start.
 Result<void> complete(LoadedConfig& loaded, int socket) {
   CELLBLOCK_CHECK(check_listener(socket, loaded.config));
   CELLBLOCK_CHECK(stop_mounting());
@@ -250,8 +250,8 @@ int say_failure(const Options& options, std::string_view what, std::string_view 
 constexpr std::string_view no_change = "nothing was changed";
 constexpr std::string_view not_known = "see the log for what has become of it";
 
-// Also where nothing differs: a short secret, or what is mounted below a path, may. An empty value:
-// it was taken.
+// Sends the configuration even if nothing differs: a short secret, or a mount below a path, may
+// have changed. nullopt: the daemon took it.
 std::optional<int> bring(const Options& options, int socket, Brought& brought) {
   const auto sent =
       send_request(socket, {std::move(brought.sealed.config), std::move(brought.sealed.secrets),

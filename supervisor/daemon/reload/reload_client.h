@@ -4,12 +4,13 @@
 
 namespace cellblock::daemon {
 
-/// The descriptor of the connection to the daemon (`<socket>.admin.reload`), which the starter of
+/// The descriptor of the connection to the daemon (`<socket>.admin.reload`), which the parent of
 /// `cellblockd --reload` has made.
 inline constexpr int reload_socket = 3;
 
-/// Reads the files with the rights of its caller, merges them with what the daemon uses, and sends
-/// it the result. Returns the exit code. A running daemon has given up the rights to read them.
+/// Reads the configuration with the caller's rights, merges it with the daemon's, and sends the
+/// daemon the result: a running daemon has given up the rights to read the files. Returns the exit
+/// code.
 int ask_for_reload(const Options& options);
 
 }  // namespace cellblock::daemon

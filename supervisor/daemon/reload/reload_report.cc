@@ -53,7 +53,7 @@ std::string_view or_none(const std::string& value) {
   return value.empty() ? std::string_view("none") : value;
 }
 
-// Of that key, or of the keys below the table whose path ends with a dot.
+// The changed values of that key, or of the keys below a table, whose path ends with a dot.
 std::string value_lines(const std::vector<ChangedKey>& values, std::string_view path) {
   std::string text;
   for (const ChangedKey& value : values) {

@@ -8,13 +8,13 @@
 #include "supervisor/daemon/report/check_report.h"
 #include "supervisor/daemon/report/effective_keys.h"
 
-/// The text that a reload prints. Pure.
+/// The texts that a reload prints. Pure.
 namespace cellblock::daemon {
 
 enum class ReloadTense : std::uint8_t { done, would };
 
-/// A line for each change, with when it takes effect, and below it the values that differ.
-/// `broken`: what is left out by it, whether that is new or not. Last, what waits for a restart.
+/// A line for each change, saying when it takes effect, and below it the changed values. `broken`:
+/// the parts left out, new or not. At the end, the changes that wait for a restart.
 std::string reload_text(const Difference& difference, const std::vector<ChangedKey>& values,
                         const std::vector<PartLeftOut>& broken, ReloadTense tense);
 /// {"ok":true,"applied":true,"changes":[{"server":"files","change":"policy","keys":["allow,

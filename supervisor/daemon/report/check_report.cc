@@ -64,7 +64,7 @@ void add_all(std::set<T>& to, const U& from) {
   for (const auto& one : from) to.insert(one);
 }
 
-// Of all rules together, each once.
+// The names in all rules together, each once.
 std::string rules_text(const std::vector<Rule>& rules) {
   std::set<std::uint32_t> users;
   std::set<std::uint32_t> groups;

@@ -14,7 +14,7 @@ namespace cellblock {
 std::string check_report(const std::string& path,
                          const std::expected<LoadedConfig, std::vector<Complaint>>& loaded);
 
-/// Its verdict and what is wrong or left out; empty if nothing is. Warnings are passed over.
+/// The verdict, and what is wrong or left out; empty: nothing. Warnings are omitted.
 std::string brief_report(const std::string& path,
                          const std::expected<LoadedConfig, std::vector<Complaint>>& loaded);
 

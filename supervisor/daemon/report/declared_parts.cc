@@ -30,7 +30,7 @@ std::string server_json(const Server& server, const std::string& broken, const C
   return json.object();
 }
 
-// Roles and tokens: what is broken of a server is said with it.
+// Broken roles and tokens. A broken server has its cause in its own row.
 std::string parts_json(const std::vector<PartLeftOut>& broken) {
   std::vector<std::string> parts;
   for (const PartLeftOut& part : broken) {

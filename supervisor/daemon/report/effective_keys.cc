@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A basic string of TOML: no line of a report may be made to look like two.
+// A basic string of TOML, so that a value cannot make one line of a report look like two.
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -106,7 +106,7 @@ class KeyPrinter {
   void table(std::string_view key, Table table, std::string_view /*about*/) {
     below(key, table);
   }
-  // Their values are resolved: whoever prints them has them from the Config.
+  // Not listed here: the caller prints the resolved values from the Config.
   void text(auto&&...) {}
   void id(auto&&...) {}
   void texts(auto&&...) {}
@@ -176,7 +176,7 @@ void add_program(KeyPrinter& keys, const Server& server) {
   if (!server.working_directory.empty()) {
     keys.add("working_directory", toml_string(server.working_directory));
   }
-  // What is read and what a program is installed in are the same to a cell.
+  // Read-only binds and the directories of a program are the same to a cell.
   keys.add("read", toml_list(sources_of(server, Access::read)));
   keys.add("write", toml_list(sources_of(server, Access::write)));
   for (const Bind& bind : server.binds) {
@@ -240,7 +240,7 @@ std::vector<std::string> texts_of(const std::vector<NamePattern>& patterns) {
   return texts;
 }
 
-// One that is not declared is none: an empty list says that no tool has the label.
+// An undeclared list is left out: an empty list says that no tool has the label.
 void add_flows(KeyPrinter& keys, const FlowTools& flows) {
   const auto add = [&](const char* key, const std::optional<std::vector<NamePattern>>& tools) {
     if (tools) keys.add(key, toml_list(texts_of(*tools)));
@@ -272,7 +272,7 @@ std::string lines_of(const std::vector<EffectiveKey>& keys) {
   return text;
 }
 
-// In order; what only one of them has was or is none.
+// Merges both in order. A key that only one of them has is empty in the other.
 void add_changes(const std::vector<EffectiveKey>& used, const std::vector<EffectiveKey>& fresh,
                  std::vector<ChangedKey>& out) {
   const auto value_in = [](const std::vector<EffectiveKey>& keys, const std::string& path) {
@@ -289,7 +289,7 @@ void add_changes(const std::vector<EffectiveKey>& used, const std::vector<Effect
   }
 }
 
-// What is told of a reload stands in the journal, where others than root may read it.
+// The journal has the changes of a reload, and users besides root may read the journal.
 std::vector<EffectiveKey> without_variables(Server server) {
   server.environment.clear();
   return effective_keys(server);

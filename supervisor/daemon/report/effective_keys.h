@@ -5,18 +5,18 @@
 
 #include "policy/config/config.h"
 
-/// What holds, key by key, written or not. Pure; no secret is part of a Config.
+/// The effective value of each key, written or default. Pure; a Config holds no secret.
 namespace cellblock {
 
 struct EffectiveKey {
   std::string path;   ///< "server.files.limits.memory"
-  std::string value;  ///< as TOML has it; empty: there is no value, and no bound
+  std::string value;  ///< in TOML; empty: no value, and no bound
   bool operator==(const EffectiveKey&) const = default;
 };
 
-/// Of one server; its rules are not among them (explain_rights.h).
+/// The keys of one server, without its rules (explain_rights.h).
 std::vector<EffectiveKey> effective_keys(const Server& server);
-/// Of the tables that are no server's.
+/// The keys of the tables that belong to no server.
 std::vector<EffectiveKey> effective_keys(const Config& config);
 
 /// `cellblockd --check --effective`: TOML, each key on a line of its own; rules as comments.
@@ -28,8 +28,8 @@ struct ChangedKey {
   std::string to;
 };
 
-/// Those of servers that stand in both at the same place, and of the rest, whose values differ;
-/// without `env`, whose values are not for every reader of a log.
+/// The keys whose values differ: of servers that have the same place in both, and of the other
+/// tables. Without `env`, whose values are not for every reader of a log.
 std::vector<ChangedKey> changed_keys(const Config& used, const Config& fresh);
 
 }  // namespace cellblock

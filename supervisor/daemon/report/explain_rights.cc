@@ -80,7 +80,7 @@ Json json_of(const DeclaredServer& declared, const Rule& rule) {
           {"line", rule.line}};
 }
 
-// Those that bind the person, as far as they matter: the strictest first.
+// The rules that bind the person and decide something, the strictest first.
 std::vector<const Rule*> in_order(const Rights& rights) {
   std::vector<const Rule*> rules;
   const bool usable = rights.may_use_server();
@@ -101,7 +101,7 @@ std::vector<const Rule*> in_order(const Rights& rights) {
   return rules;
 }
 
-// By the scanner that the gateways have: what it does not take never reaches a rule.
+// Uses the gateways' scanner: input that it refuses never reaches a rule.
 Result<std::string> as_message(const ExplainedCall& call) {
   std::string line = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":)" +
                      (call.arguments.empty() ? "{}" : call.arguments) + "}}";
@@ -126,9 +126,9 @@ std::string hint_of(const Rights& rights, const ExplainedCall& call, const Acces
              : "  It is listed, and such a call is refused with denied.\n";
 }
 
-/// What the flows of an agent's context change later.
+/// The later effect of flow rules, by the agent's context.
 struct Later {
-  std::string headline;  ///< behind the effect
+  std::string headline;  ///< follows the effect
   std::string text;      ///< a line
   Json json;             ///< null: nothing
 };

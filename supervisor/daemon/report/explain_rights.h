@@ -10,12 +10,12 @@
 #include "policy/config/config.h"
 #include "policy/config/flow_rules.h"
 
-/// The text of `cellblockd --explain`: what a user may do with a server, and by which rules.
+/// The texts of `cellblockd --explain`: what a user may do with a server, and by which rules.
 namespace cellblock {
 
 struct ExplainedCall {
   std::string tool;
-  std::string arguments;  ///< a JSON object; empty: they were not told
+  std::string arguments;  ///< a JSON object; empty: not given
 };
 
 /// A server, and the file that declares it.
@@ -27,12 +27,12 @@ struct DeclaredServer {
 /// "server.git.rule[2], /etc/cellblock/cellblock.toml:41".
 std::string place_of(const DeclaredServer& declared, const Rule& rule);
 
-/// "ask tools git_push": what it does, and about what.
+/// "ask tools git_push": the effect and the names.
 std::string text_of(const Rule& rule);
 
 struct Explanation {
-  /// Of the call; without one: allow if the server may be used. Nothing: it depends on the call's
-  /// arguments, which were not told.
+  /// The effect on the call; without a call: allow if the user may use the server. nullopt: the
+  /// effect depends on arguments that were not given.
   std::optional<Effect> effect = Effect::deny;
   std::string text;
   std::string json;  ///< the same as one object, docs/cli.md
@@ -44,16 +44,16 @@ struct DeclaredFlows {
   std::string_view file;
 };
 
-/// What went wrong instead, as `cellblock` says it with --json.
+/// An error in the form that `cellblock` has with --json.
 std::string explain_error_json(std::string_view text, int exit_code);
 
 /// All that `subject` may do, rule by rule.
 Explanation explain_rights(const DeclaredServer& declared, const Subject& subject,
                            const Identity& identity);
 
-/// What becomes of one call, and why; without its arguments, where these decide, all that is said
-/// of the tool; and what `flows` would make of it later. Fails where the arguments are no JSON
-/// object that a gateway would take.
+/// The effect on one call and the reason, and the effect that `flows` would have later. Without the
+/// arguments, where these decide: all rules about the tool. An error: a gateway would not accept
+/// the arguments as a JSON object.
 Result<Explanation> explain_call(const DeclaredServer& declared, const Subject& subject,
                                  const DeclaredFlows& flows, const ExplainedCall& call);
 

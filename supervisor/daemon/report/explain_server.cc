@@ -28,7 +28,7 @@ using Sentences = std::vector<std::string>;
 
 std::string listed(const Sentences& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-// What follows for the files that it sees.
+// The sentence about access to the files that the server sees.
 std::string file_rights(const Server& server) {
   const RunAs& run_as = server.run_as;
   switch (run_as.kind) {
@@ -71,7 +71,7 @@ std::vector<std::uint32_t> owners_of(const Server& server, std::size_t bind) {
   return owners;
 }
 
-// Of a cell whose user no path belongs to, where the configuration alone is asked about.
+// The identity of a cell for the configuration alone: a user who owns none of the paths.
 CellClient any_user(const Config& config) { return {config.identity.uid, config.identity.gid}; }
 
 std::string refusal_text(const Server& server, std::size_t bind, const Config& config,
@@ -254,14 +254,14 @@ Sentences weakened(const Server& server, const Cgroup& cgroup) {
   return sentences.empty() ? Sentences{"in nothing"} : sentences;
 }
 
-// What holds for every server of this installation, as `--check` says it of the whole.
+// The weakenings of the whole installation, in the words of `--check`.
 Sentences installation(const Config& config) {
   Sentences sentences;
   for (const auto& weakening : weakenings_of(config)) sentences.push_back("weakened: " + weakening);
   return sentences.empty() ? Sentences{"weakened in nothing"} : sentences;
 }
 
-// What an agent knows after a call, and what a call can carry away: see docs/flows.md.
+// The flow labels: what a call brings to an agent, and what it can send out. See docs/flows.md.
 Sentences flows(const Server& server, const FlowRules& rules) {
   Sentences sentences;
   for (const auto label :
@@ -281,7 +281,7 @@ struct Topic {
   Sentences sentences;
 };
 
-// A file has 1 MiB at most: nothing that it declares is cut.
+// A configuration file has at most 1 MiB, so no text is cut.
 constexpr std::size_t whole = std::size_t{1} << 24;
 
 std::string text_of(const Topic& topic) {

@@ -28,7 +28,7 @@ std::string value_text(const KeyEntry& key) {
   return text + standard_text(key);
 }
 
-// A cell of a table ends at the next bar.
+// Escapes bars, which would end the table's cell.
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
     text.insert(at, 1, '\\');
@@ -52,7 +52,7 @@ std::string heading_of(std::string_view table) {
   return fmt::format("[{}]", table);
 }
 
-// Where keys of another table stand between those of one, it is named again with its next table.
+// Names a table again if keys of another table stand between its own.
 std::string table_markdown(const std::vector<KeyEntry>& keys, std::string_view table) {
   std::string rows;
   for (const KeyEntry& key : keys) {
@@ -136,7 +136,7 @@ Json schema_of(const KeyEntry& key) {
   return schema;
 }
 
-// What stands for the table of that path, so that its keys can be put there.
+// The schema object of the table at that path, to which its keys are added.
 Json& table_at(Json& root, std::string_view path) {
   if (path.empty()) return root;
   Json& parent = table_at(root, parent_of(path));

@@ -6,8 +6,8 @@
 
 namespace cellblock {
 
-/// As whom the host's kernel sees a server's processes: "a dedicated uid". One phrase for `--check`
-/// and `--explain`.
+/// The user under whom the host's kernel sees a server's processes: "a dedicated uid". The same
+/// phrase for `--check` and `--explain`.
 std::string run_identity(const Server& server, RunMode mode);
 
 }  // namespace cellblock

@@ -35,10 +35,6 @@ Bounds bounds_of(const Listen& listen) {
   return bounds;
 }
 
-Admission admission_of(const Config& config, const KillSwitch& kill_switch) {
-  return config.enabled && !kill_switch.is_off() ? Admission::open : Admission::disabled;
-}
-
 constexpr std::string_view not_closed =
     "What came with earlier connections of this user keeps them from being closed (files of a file "
     "system that does not answer?); end what sent it and try again.";
@@ -55,7 +51,7 @@ Daemon::Daemon(Config& config, std::string declared, LauncherProcess& launcher,
       declared_(std::move(declared)),
       launcher_(launcher),
       kill_switch_(std::move(kill_switch)),
-      table_(bounds_of(config.listen), admission_of(config, kill_switch_)),
+      table_(bounds_of(config.listen), admission()),
       audit_(loop_, config.audit, std::move(audit_log),
              std::bind_front(&LauncherProcess::tell, &launcher_)),
       audit_queue_(loop_, std::bind_front(&AuditLink::add_own_source, &audit_)),
@@ -128,7 +124,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
       loop_, {.room = [this] { go_on(); },
               .stuck = [this](std::size_t stuck,
                               const ConnectionOwner* owner) { on_stuck(stuck, owner); }}));
-  // From here peers can reach us.
+  // From here peers can connect.
   const Tenure tenure = socket.is_lent() ? Tenure::lent : Tenure::own;
   listener_ = CELLBLOCK_TRY(Listener::listen(
       loop_, socket.take(), [this](Fd connection) { on_connection(std::move(connection)); },
@@ -148,7 +144,7 @@ Result<void> Daemon::serve(BoundSocket socket, const ServiceNotify& service,
   return {};
 }
 
-// --- what happens -------------------------------------------------------------------------------
+// --- events -------------------------------------------------------------------------------------
 
 void Daemon::count(metrics::Metric metric) const {
   if (metrics_) metrics_->count(metric);
@@ -176,7 +172,7 @@ void Daemon::admit(Fd socket, Peer peer) {
   if (table_.knows(uid)) known_peers_.add(known);
 }
 
-// Admitted or refused like any other connection: a refusal is written to it.
+// Admits or refuses the connection like any other: a refusal is written to it.
 Result<Fd> Daemon::open_http_session(const Peer& peer) {
   Pair ends = CELLBLOCK_TRY(make_stream_pair());
   admit(std::move(ends.first), peer);
@@ -202,7 +198,7 @@ void Daemon::on_launcher_report() {
   handle(report);
 }
 
-// Every kind that may come now, and nothing else.
+// Accepts the kinds that may come now; any other ends the daemon.
 void Daemon::handle(const wire::LauncherReport& report) {
   switch (report.kind) {
     case wire::LauncherReportKind::gateway_started:
@@ -277,7 +273,7 @@ void Daemon::on_audit_started() {
 }
 
 void Daemon::on_audit_ended(const wire::LauncherReport& report) {
-  // While stopping this is the end that finish_when_empty waits for.
+  // While stopping this is the end that finish_when_empty() waits for.
   if (stopping_) return loop_.stop();
   last_failure_ = "the audit writer " + explain_end(report.facts);
   spdlog::error("{}", last_failure_);
@@ -294,7 +290,7 @@ void Daemon::wait_for_signal() {
   });
 }
 
-// The second one means: at once.
+// A second signal stops at once.
 void Daemon::on_signal() {
   if (stopping_) return loop_.stop();
   start_stopping();
@@ -305,7 +301,7 @@ void Daemon::sweep_later() {
   sweep_timer_.expires_after(sweep_interval);
   sweep_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    // Said once a sweep: a peer that is refused in a loop must not fill the log.
+    // Logged once a sweep: a peer that is refused in a loop must not fill the log.
     if (refused_ > 0) spdlog::warn("refused {} connections", std::exchange(refused_, 0));
     tell_refused_attempts();
     wrong_tokens_ = 0;
@@ -316,7 +312,7 @@ void Daemon::sweep_later() {
   });
 }
 
-// --- what is done about it ----------------------------------------------------------------------
+// --- refusals -----------------------------------------------------------------------------------
 
 void Daemon::refuse(Fd socket, FailureCode code) {
   if (code == FailureCode::disabled && config_.enabled && kill_switch_.why()) {
@@ -329,7 +325,7 @@ void Daemon::refuse(Fd socket, FailureCode code) {
 
 // --- the end ------------------------------------------------------------------------------------
 
-// As long as the slowest server may take to end by itself.
+// The time in which the slowest server may end by itself.
 milliseconds Daemon::stop_patience() const {
   return time_to_stop(config_, stop_slack, longest_stop);
 }
@@ -345,7 +341,7 @@ void Daemon::start_stopping() {
   reload_server_.close();
   end_reloader();
   if (http_) http_->finish();
-  listener_->stop();  // now: whoever is in its queue is told that we are stopping
+  listener_->stop();  // now, so that connections in its queue get the refusal
   stop_timer_.expires_after(stop_patience());
   stop_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
@@ -358,7 +354,7 @@ void Daemon::start_stopping() {
 // The audit writer ends after the last gateway: the gateways' last records are still to be written.
 void Daemon::finish_when_empty() {
   if (!stopping_ || !table_.empty()) return;
-  if (metrics_) metrics_->finish();  // not before: how it ends is worth looking at
+  if (metrics_) metrics_->finish();  // not before, so that the last counts can be scraped
   if (!audit_.running()) return loop_.stop();
   audit_.finish();
 }
@@ -366,6 +362,10 @@ void Daemon::finish_when_empty() {
 void Daemon::give_up(const Error& why) {
   if (!cause_ && !stopping_) cause_ = why;
   loop_.stop();
+}
+
+Admission Daemon::admission() const {
+  return config_.enabled && !kill_switch_.is_off() ? Admission::open : Admission::disabled;
 }
 
 Fd Daemon::take_pending(Connection connection) {
@@ -382,7 +382,7 @@ Connection Daemon::next_connection() {
   return last_connection_;
 }
 
-// What the service manager is told.
+// --- messages to the service manager ------------------------------------------------------------
 
 void Daemon::start_watchdog(const ServiceOffer& offer) {
   watched_ = offer.watchdog.has_value();
@@ -391,7 +391,7 @@ void Daemon::start_watchdog(const ServiceOffer& offer) {
                     [this] { return launcher_.tell({.kind = wire::SupervisorRequestKind::ping}); });
 }
 
-// By way of our own event loop and the launcher's: both are alive.
+// The answer has passed this event loop and the launcher's, so both are alive.
 void Daemon::on_launcher_well(const wire::LauncherReport& report) {
   if (!watchdog_ || watchdog_->answered() == LauncherWatchdog::Answer::unasked) {
     return give_up({"the launcher answered what nobody had asked"});
@@ -406,7 +406,7 @@ void Daemon::tell_service(std::string_view with) const {
                            .users = gateways_.size(),
                            .cells = cells_,
                            .broken = broken_parts(config_).size(),
-                           .switched_off = !config_.enabled || kill_switch_.is_off(),
+                           .switched_off = admission() == Admission::disabled,
                            .audit_runs = audit_.running(),
                            .stuck_closes = stuck_,
                            .stuck_uid = stuck_uid_,
@@ -414,7 +414,7 @@ void Daemon::tell_service(std::string_view with) const {
   service_->send(std::string(with) + "STATUS=" + status_line(facts));
 }
 
-// At the start and with each reload: in between nothing of it changes.
+// Called at the start and after each reload: only these change the broken parts.
 void Daemon::tell_broken() const {
   const std::vector<std::string> lines = journal_lines(config_);
   for (const std::string& line : lines) spdlog::warn("{}", line);
@@ -427,11 +427,11 @@ void Daemon::tell_stopping() const {
                  (users == 1 ? " user end" : " users end"));
 }
 
-// How connections end, and what becomes of those that cannot be closed.
+// --- closing connections ------------------------------------------------------------------------
 
 namespace {
 
-// Those whom no list names are counted together; what is our own, apart from them.
+// Peers that no list names are counted together; the daemon's own uid is not among them.
 ConnectionOwner owner_of(int socket, const Config& config) {
   const auto peer = identify(socket);
   if (!peer) return {};
@@ -442,7 +442,7 @@ ConnectionOwner owner_of(int socket, const Config& config) {
 
 }  // namespace
 
-// The peer learns of it now, whenever close() is done.
+// The peer sees the end now, although close() may come later.
 void Daemon::turn_away(Fd socket) {
   ++refused_;
   count(metrics::Metric::connections_refused);

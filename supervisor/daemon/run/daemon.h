@@ -35,41 +35,41 @@
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/daemon/status/installation_report.h"
 
-/// The running supervisor: carries the user table's decisions out, and feeds it what happens.
-/// The only file that knows all the parts. One thread.
+/// The running supervisor: reports events to the user table and carries its decisions out. The only
+/// class that knows all parts. One thread.
 namespace cellblock::daemon {
 
 class Daemon {
  public:
-  /// `config` and `launcher` outlive it. A reload changes `config`, where it is. `declared`: of the
-  /// configuration, for administrators (report/declared_parts.h).
+  /// `config` and `launcher` outlive the daemon. A reload changes `config` in place. `declared`:
+  /// the configuration's parts for administrators (report/declared_parts.h).
   Daemon(Config& config, std::string declared, LauncherProcess& launcher, AuditFiles audit_log,
          KillSwitch kill_switch);
   ~Daemon();
   Daemon(Daemon&&) = delete;
   Daemon& operator=(Daemon&&) = delete;
 
-  /// What cellblock's own processes say is read from here on. `relay` outlives it.
+  /// Starts to read the output of cellblock's own processes. `relay` outlives the daemon.
   void relay_with(LogRelay& relay);
 
-  /// Blocking; before anybody can connect.
+  /// Starts the audit writer. Blocking; call before serve().
   Result<void> start_audit(std::chrono::milliseconds timeout);
 
-  /// Likewise; only with [listen.http].
+  /// Starts cellblock-http, only with [listen.http]. Blocking; call before serve().
   Result<void> start_http(HttpSockets sockets, std::chrono::milliseconds timeout);
 
-  /// Likewise; only with [metrics].
+  /// Starts cellblock-metrics, only with [metrics]. Blocking; call before serve().
   Result<void> start_metrics(MetricsSocket socket, std::chrono::milliseconds timeout);
 
-  /// Before serve(): by what another configuration can be brought. `program`: cellblockd itself.
+  /// Sets what a reload needs; call before serve(). `program`: cellblockd.
   void take_reloads(ReloadFacts facts, Fd program);
 
-  /// Listens, says that it is ready, and serves until a signal to stop: then nobody new is let in,
-  /// and the gateways have a while to end their sessions. An error: the launcher died.
+  /// Listens, reports readiness, and serves until a signal to stop. Then refuses new connections
+  /// and gives the gateways time to end their sessions. An error: the launcher died.
   Result<void> serve(BoundSocket socket, const ServiceNotify& service, const ServiceOffer& offer);
 
-  /// After serve(): the end of every connection. The children that still close some, which may take
-  /// as long as their peers like.
+  /// Closes every connection after serve(). Returns the children that still close some; how long
+  /// they take is up to their peers.
   std::vector<pid_t> close_connections();
 
  private:
@@ -78,7 +78,7 @@ class Daemon {
     Peer peer;
   };
 
-  // What happens.
+  // Events.
   void on_connection(Fd socket);
   void admit(Fd socket, Peer peer);
   Result<Fd> open_http_session(const Peer& peer);
@@ -107,7 +107,7 @@ class Daemon {
   void sweep_later();
   void count(metrics::Metric metric) const;
 
-  // What is done about it.
+  // Actions.
   void refuse(Fd socket, FailureCode code);
   void refuse_admin(Fd socket, const Peer& peer, std::string_view which, const std::string& whose);
   void record_refused(const Peer& peer, std::string_view which, const std::string& whose);
@@ -133,10 +133,11 @@ class Daemon {
   void make_admin_sockets();
   void open_admin_socket(std::uint32_t user);
   void close_admin_socket(std::uint32_t user);
-  // What went wrong, to be told; empty: nothing.
+  // Return an error for the asker; empty: none.
   std::string_view disable(std::uint32_t by, const std::string& reason);
   std::string_view enable(std::uint32_t by);
   void end_leaving_soon();
+  Admission admission() const;
   InstallationState state() const;
   std::chrono::milliseconds stop_patience() const;
 
@@ -145,7 +146,7 @@ class Daemon {
   void tell_broken() const;
   void tell_stopping() const;
 
-  // An error: why it is not taken, and nothing has changed.
+  // An error: the reason of the refusal; nothing has changed.
   Result<void> begin_reload(const ReloadServer::Asker& asker, ReloadRequest request);
   Result<void> start_reloader();
   void end_reloader();
@@ -163,7 +164,7 @@ class Daemon {
   Fd take_pending(Connection connection);
   Connection next_connection();
 
-  /// That the launcher has been asked to take.
+  /// A reload that the launcher has not answered yet.
   struct Reload {
     ReloadServer::Asker asker;
     Config config;
@@ -185,9 +186,9 @@ class Daemon {
   ReloadFacts reload_facts_;
   Fd program_;
   std::optional<Reload> reload_;
-  pid_t reloader_ = -1;                         ///< the child that a signal has started
-  std::unique_ptr<ReadableFd> reloader_ended_;  ///< of its pidfd
-  bool reload_again_ = false;                   ///< when that one has ended
+  pid_t reloader_ = -1;                         ///< the child that a SIGHUP has started
+  std::unique_ptr<ReadableFd> reloader_ended_;  ///< watches its pidfd
+  bool reload_again_ = false;                   ///< after the child has ended
   PeerCredentialCache known_peers_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sweep_timer_;
@@ -195,7 +196,7 @@ class Daemon {
 
   std::map<Connection, Pending> pending_;  ///< bounded by the table's bounds
   std::map<std::uint32_t, std::unique_ptr<GatewayLink>> gateways_;
-  std::unique_ptr<ConnectionCloser> closer_;  ///< where every accepted connection ends
+  std::unique_ptr<ConnectionCloser> closer_;  ///< closes every accepted connection
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<AdminSockets> admin_sockets_;
   LogRelay* relay_ = nullptr;
@@ -204,20 +205,20 @@ class Daemon {
   std::optional<BoundSocket> socket_;
   const ServiceNotify* service_ = nullptr;
   std::optional<LauncherWatchdog> watchdog_;  ///< none without a service manager
-  bool watched_ = false;                      ///< it waits for signs of life
-  std::uint32_t cells_ = 0;                   ///< of servers, as the launcher said last
-  std::size_t stuck_ = 0;                     ///< children that wait to close what a peer sent
-  std::uint32_t stuck_uid_ = ConnectionOwner::unknown;  ///< the last whose child that was
+  bool watched_ = false;                      ///< the service manager waits for signs of life
+  std::uint32_t cells_ = 0;                   ///< of servers, by the launcher's last answer
+  std::size_t stuck_ = 0;  ///< children that block in closing a peer's descriptors
+  std::uint32_t stuck_uid_ = ConnectionOwner::unknown;  ///< the owner of the last stuck child
   std::string last_failure_;                            ///< of a gateway or the audit writer
 
   Connection last_connection_ = 0;
   std::uint64_t refused_ = 0;               ///< since the last sweep
-  RefusedAttempts refused_attempts_;        ///< at administrators' sockets, likewise
-  std::uint32_t wrong_tokens_ = 0;          ///< records of them, likewise
+  RefusedAttempts refused_attempts_;        ///< at administrators' sockets, since the last sweep
+  std::uint32_t wrong_tokens_ = 0;          ///< records of them since the last sweep
   bool unidentified_said_ = false;          ///< since the last sweep
-  std::set<std::uint32_t> not_taken_said_;  ///< likewise, by uid
+  std::set<std::uint32_t> not_taken_said_;  ///< uids, since the last sweep
   bool stopping_ = false;
-  std::optional<Error> cause_;  ///< the first: why it gave up
+  std::optional<Error> cause_;  ///< the first error that made it give up
 };
 
 }  // namespace cellblock::daemon

@@ -17,7 +17,7 @@
 
 namespace cellblock::daemon {
 
-// What the user table decides, carried out; what happens is in daemon.cc.
+// Carries out the decisions of the user table. Events are in daemon.cc.
 
 namespace {
 
@@ -50,7 +50,8 @@ void Daemon::carry_out(const StartGateway& action) {
 void Daemon::carry_out(const Permit& action) {
   const auto told = launcher_.tell(
       {.kind = wire::SupervisorRequestKind::permit, .uid = action.uid, .servers = action.servers});
-  // Fails closed, for this user only: his gateway is ended when it asks for one of these.
+  // Fails closed for this user only: the launcher ends the gateway if it asks for one of these
+  // servers.
   if (!told) spdlog::error("cannot permit servers for uid {}: {}", action.uid, told.error().text);
 }
 
@@ -59,7 +60,7 @@ void Daemon::carry_out(const PermitOnly& action) {
                                     .uid = action.uid,
                                     .servers = action.servers});
   if (told) return;
-  // What was taken from him could still be started.
+  // The gateway could still start the servers that the user has lost.
   spdlog::error("cannot take servers from uid {}: {}", action.uid, told.error().text);
   act(table_.expel(action.uid));
 }
@@ -80,14 +81,14 @@ void Daemon::carry_out(const HandOver& action) {
     return act(table_.not_handed_over(action.uid, action.connection));
   }
   if (!sent) {
-    // A user may connect in a loop.
+    // Logged once a sweep, since a user may connect in a loop.
     if (not_taken_said_.insert(action.uid).second)
       spdlog::warn("gateway for uid {} takes no connection: {}", action.uid, sent.error().text());
     on_session_closed(action.uid, action.connection);
     return refuse(take_pending(action.connection), FailureCode::too_many);
   }
-  // From now on it is the gateway's, but even so no copy is closed here: if the gateway is done
-  // with it already, or died with the message unread, ours is the last one.
+  // The connection is the gateway's now, but this copy is not closed here: if the gateway has
+  // closed its own already, or died with the message unread, this is the last one.
   close_later(take_pending(action.connection));
 }
 
@@ -141,7 +142,7 @@ Result<void> Daemon::renew_audit_channel(std::uint32_t uid) {
 GatewayLink::Events Daemon::events_of(std::uint32_t uid) {
   return {
       .session_closed = [this, uid](Connection connection) { on_session_closed(uid, connection); },
-      // How it ended is reported by the launcher, soon after.
+      // The launcher reports the cause soon after.
       .gone = [this, uid] { act(table_.expel(uid)); },
       .broken = [this, uid](const Error& why) { on_gateway_broken(uid, why); },
   };
@@ -161,7 +162,7 @@ constexpr std::string_view not_kept =
 constexpr std::string_view not_enabled =
     "Still switched off: the file that says so cannot be removed from the state directory.";
 
-// A file has room for all servers, which a socket may not have.
+// A file has room for all servers; the socket's buffer may not.
 SysResult<void> send_status(int socket, const std::string& json) {
   const Fd sealed = CELLBLOCK_TRY(make_sealed("cellblock-status", std::as_bytes(std::span(json))));
   constexpr char mark = 'S';
@@ -169,7 +170,7 @@ SysResult<void> send_status(int socket, const std::string& json) {
   return send_record(socket, mark, fds, MSG_DONTWAIT);
 }
 
-/// Constants only: what an administrator said is for those whom it refuses.
+/// Sends constants only: the administrator's reason is for the users who are refused.
 void tell_switched(int socket, AdminSwitch which) {
   const std::string line =
       std::string(R"({"jsonrpc":"2.0","method":"cellblock/switched","params":{"enabled":)") +
@@ -179,7 +180,7 @@ void tell_switched(int socket, AdminSwitch which) {
 
 }  // namespace
 
-// Without these sockets the daemon still does its work: their paths may be too long.
+// Without these sockets (a path may be too long) the daemon still does its work.
 void Daemon::make_admin_sockets() {
   if (kill_switch_.is_off())
     spdlog::warn("switched off by an administrator: see \"cellblock enable\"");
@@ -227,9 +228,9 @@ void Daemon::refuse_admin(Fd socket, const Peer& peer, std::string_view which,
   turn_away(std::move(socket));
 }
 
-// In words of our own alone: what the kernel says of a peer, and which socket it was.
+// The record has only the kernel's facts about the peer and the socket's name, no text of the peer.
 void Daemon::record_refused(const Peer& peer, std::string_view which, const std::string& whose) {
-  // One user may have many ids: those whom no list names share one place.
+  // One user may have many ids, so users that no list names share one place.
   const bool is_named = may_connect(peer, config_);
   if (!refused_attempts_.add(is_named ? fmt::format("uid {}", peer.uid)
                                       : "users whom no list names"))
@@ -242,12 +243,13 @@ void Daemon::record_refused(const Peer& peer, std::string_view which, const std:
       whose);
 }
 
-// What cellblock-http says of an honest minute: of each address that it counts a few, and a sum.
+// The most records that an honest cellblock-http sends in a minute: a few for each counted address,
+// and a sum.
 constexpr std::uint32_t most_wrong_tokens =
     RefusedAttempts::most_known * (RefusedAttempts::recorded_each + 1) + 1;
 
 void Daemon::record_wrong_token(const std::string& from, std::uint32_t requests) {
-  // What administrators do is not to be lost for it while there is no writer.
+  // While there is no writer, these records must not displace those of administrators.
   const bool has_room = audit_queue_.kept() < SupervisorAuditQueue::most / 2;
   if (++wrong_tokens_ > most_wrong_tokens || !has_room) return;
   wire::AuditRecord record = record_of(Switched{
@@ -335,7 +337,7 @@ std::string_view Daemon::disable(std::uint32_t by, const std::string& reason) {
   return kept ? std::string_view{} : not_kept;
 }
 
-// Off means that nothing runs, also of a gateway that does not end by itself.
+// After a disable nothing runs: gateways that do not end by themselves are killed.
 void Daemon::end_leaving_soon() {
   if (stopping_) return;
   stop_timer_.expires_after(stop_patience());

@@ -19,7 +19,7 @@
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
 
-/// Takes another configuration while it runs: first the launcher, and only then the rest.
+/// Takes another configuration at run time: first the launcher, and only then the other processes.
 namespace cellblock::daemon {
 namespace {
 
@@ -33,7 +33,7 @@ void Daemon::take_reloads(ReloadFacts facts, Fd program) {
   program_ = std::move(program);
 }
 
-// --- who brings one ------------------------------------------------------------------------------
+// --- the asker ----------------------------------------------------------------------------------
 
 void Daemon::on_reload_peer(Fd socket) {
   const auto peer = identify(socket.get());
@@ -52,10 +52,10 @@ Result<ReloadMessage> Daemon::offer_reload() const {
   return ReloadMessage{std::move(config), CELLBLOCK_TRY(seal(reload_facts_))};
 }
 
-// A child of ours reads the files, with what rights we have left.
+// A child reads the files, with the rights that this process has kept.
 void Daemon::on_reload_signal() {
   if (stopping_) return;
-  // It may have read the files before they became what they are now.
+  // The running child may have read the files before their last change.
   if (reloader_ >= 0) {
     reload_again_ = true;
     return spdlog::info("another reload follows the one that is under way");
@@ -91,11 +91,11 @@ void Daemon::on_reloader_ended() {
 void Daemon::end_reloader() {
   reloader_ended_.reset();
   if (reloader_ < 0) return;
-  ::kill(reloader_, SIGKILL);  // what it runs dies with it
+  ::kill(reloader_, SIGKILL);  // its commands die with it
   ::waitpid(std::exchange(reloader_, -1), nullptr, 0);
 }
 
-// --- what becomes of it --------------------------------------------------------------------------
+// --- the reload ---------------------------------------------------------------------------------
 
 void Daemon::on_reload_asked(const ReloadServer::Asker& asker, ReloadRequest request) {
   const auto begun = begin_reload(asker, std::move(request));
@@ -141,8 +141,8 @@ void Daemon::on_reload_answer(const wire::LauncherReport& report) {
   end_reload(refusal);
 }
 
-// What may be started is narrowed before the gateways hear why they may not ask for it, and who is
-// let in goes by the new rules from here.
+// New connections are admitted by the new rules from here. The launcher's permissions are narrowed
+// before the gateways get the configuration.
 void Daemon::use_reloaded() {
   config_ = std::move(reload_->config);
   declared_ = std::move(reload_->declared);
@@ -150,9 +150,8 @@ void Daemon::use_reloaded() {
     const auto admitted = admin_sockets_->reconfigure(config_);
     if (!admitted) spdlog::error("administrators' sockets: {}", admitted.error().text);
   }
-  const bool is_open = config_.enabled && !kill_switch_.is_off();
-  act(table_.admit(is_open ? Admission::open : Admission::disabled));
-  if (!is_open) end_leaving_soon();
+  act(table_.admit(admission()));
+  if (admission() == Admission::disabled) end_leaving_soon();
   act(table_.permit_only(
       [this](std::uint32_t uid) { return known_peers_.servers_for(uid, config_); }));
   std::vector<std::uint32_t> deaf;

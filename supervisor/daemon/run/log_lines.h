@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-/// What one of cellblock's own processes says, as lines for the daemon's log. It may have been
-/// taken over, so nothing of it is taken for more than text: what could forge a line or a level is
-/// escaped (policy/base/printable.h), and it gets so many lines. Pure.
+/// Turns the output of one of cellblock's own processes into lines for the daemon's log. The
+/// process may have been taken over: bytes that could forge a line or a level are escaped
+/// (policy/base/printable.h), and the number of lines is bounded. Pure.
 namespace cellblock::daemon {
 
 class LogLines {
@@ -25,12 +25,13 @@ class LogLines {
     bool operator==(const Line&) const = default;
   };
 
-  /// `program`: "cellblock-gateway", which its lines begin with.
+  /// `program`: "cellblock-gateway"; each line begins with it.
   explicit LogLines(std::string program) : lead_(std::move(program) + ": ") {}
 
-  /// In pieces, as they come. What is over a bound is cut, or counted and told later.
+  /// Takes the next bytes. A line over its bound is cut; lines over the rate are counted and
+  /// reported later.
   std::vector<Line> take(std::string_view bytes, Time now);
-  /// The last line, which had no end, and what is still to be told.
+  /// The last, unfinished line, and the count of lines left out.
   std::vector<Line> finish();
 
  private:
@@ -39,9 +40,9 @@ class LogLines {
   Line line_of(std::string_view text) const;
 
   std::string lead_;
-  std::string begun_;      ///< of the line that has no end yet
-  std::uint64_t cut_ = 0;  ///< bytes of it that were left out
-  Time second_;            ///< when the second began that `said_` counts in
+  std::string begun_;      ///< the line that has no end yet
+  std::uint64_t cut_ = 0;  ///< bytes of that line that were left out
+  Time second_;            ///< the beginning of the second that `said_` counts in
   std::uint32_t said_ = 0;
   std::uint64_t left_out_ = 0;
 };

@@ -73,7 +73,7 @@ void LogRelay::watch(boost::asio::io_context& loop) {
   loop_ = &loop;
   timer_.emplace(loop);
   auto channel = duplicate(channel_.get());
-  if (!channel) return;  // all is read at the end
+  if (!channel) return;  // the channel is read whole at the end
   channel_watch_ = std::make_unique<ReadableFd>(loop, std::move(*channel), [this] { receive(); });
   for (auto entry = sources_.begin(); entry != sources_.end();) {
     const bool is_watched = watch_source(entry->first, entry->second);
@@ -104,8 +104,8 @@ void LogRelay::receive() {
   }
 }
 
-// Without a free descriptor the pipe would not be read: it is closed, so that its writer's writes
-// fail and do not block.
+// Without a free descriptor the pipe cannot be read. It is closed, so that its writer's writes fail
+// instead of blocking.
 bool LogRelay::watch_source(std::uint64_t number, Source& source) {
   auto pipe = duplicate(source.pipe.get());
   if (!pipe) return false;

@@ -14,19 +14,19 @@
 
 namespace cellblock::daemon {
 
-/// Reads what cellblock's own processes in cells say, and says it in the daemon's log with who it
-/// was. Never waits for one of them: who says more than is read in a second waits itself. Outlives
-/// the launcher, so that the last words of all are heard. One thread.
+/// Relays the output of cellblock's own processes to the daemon's log, with the program's name.
+/// Never waits for a process: a process that writes more than the relay reads in a second blocks.
+/// Outlives the launcher, so that no last output is lost. One thread.
 class LogRelay {
  public:
-  /// `channel`: what the launcher sends wire::LogPipe over.
+  /// `channel`: over which the launcher sends wire::LogPipe.
   explicit LogRelay(Fd channel) : channel_(std::move(channel)) {}
-  /// Reads what is there and no more.
+  /// Reads what the pipes still hold.
   ~LogRelay();
   LogRelay(LogRelay&&) = delete;
   LogRelay& operator=(LogRelay&&) = delete;
 
-  /// Reads whenever there is something, until stop_watching(), which comes before the loop's end.
+  /// Reads from inside the loop until stop_watching(). Call that before the loop is destroyed.
   void watch(boost::asio::io_context& loop);
   void stop_watching();
 
@@ -38,7 +38,7 @@ class LogRelay {
     std::string name;
     LogLines lines;
     std::unique_ptr<ReadableFd> watch{};
-    std::size_t read = 0;  ///< since the timer ran last
+    std::size_t read = 0;  ///< bytes since the timer last ran
   };
   enum class Left : std::uint8_t { something, nothing, all_said };
 

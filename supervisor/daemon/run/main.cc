@@ -1,6 +1,6 @@
-// cellblock-supervisor: serves hosts. cellblockd becomes it when everything is read, opened, bound
+// cellblock-supervisor: serves hosts. cellblockd executes it when everything is read, opened, bound
 // and given up: this program has no parser of configurations, and no privilege from its first
-// instruction on. Its filter of system calls is installed before it is executed, too.
+// instruction on. cellblockd installs its filter of system calls before the exec, too.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -15,6 +15,7 @@
 
 #include "supervisor/daemon/activation/service_notify.h"
 #include "supervisor/daemon/exec/inherited_state.h"
+#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/process/confinement.h"
 #include "supervisor/daemon/process/hidden_memory.h"
 #include "supervisor/daemon/run/daemon.h"
@@ -26,12 +27,11 @@
 namespace cellblock::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds launcher_patience{30'000};  // for each of its answers
 constexpr std::chrono::milliseconds end_patience{5'000};
 
-// Before anything is read.
+// Runs before anything is read.
 Result<void> begin() {
-  // Before Linux 6.14 who is executed by descriptor has its number as name.
+  // Before Linux 6.14 a program that is executed by descriptor has its number as name.
   if (::prctl(PR_SET_NAME, "cellblock-supervisor") < 0) return sys_fail("prctl");
   CELLBLOCK_CHECK(hide_memory());  // the exec has set the default again
   if (const auto proven = prove_confined(); !proven) {
@@ -40,7 +40,7 @@ Result<void> begin() {
   return {};
 }
 
-// Those besides the gateways, where there are any.
+// Starts cellblock-http and cellblock-metrics, if the configuration has them.
 Result<void> start_listeners(Daemon& daemon, const Config& config, SupervisorState& state) {
   if (config.http) {
     CELLBLOCK_CHECK(daemon.start_http(std::move(state.http), launcher_patience));
@@ -77,11 +77,11 @@ Result<void> run() {
     served = daemon.serve(std::move(state.mcp), service, state.offer);
     closing = daemon.close_connections();
   }
-  // From here no peer can reach us, and the channels to all gateways are closed.
+  // From here no peer can connect, and the channels to all gateways are closed.
 
   const auto ended = launcher.end(end_patience, closing);
-  // From here no process of ours is left, but for those that a peer keeps from closing what it
-  // sent.
+  // From here no process of cellblock is left, except children that block in closing a peer's
+  // descriptors.
   return served ? ended : served;
 }
 
@@ -96,7 +96,7 @@ int main() {
     if (!result) spdlog::error("{}", result.error().text);
     return result ? 0 : 1;
   } catch (const std::exception& error) {
-    // Libraries' exceptions are caught where they are called; what is left is a lack of memory.
+    // Exceptions of libraries are caught at the calls; only a lack of memory gets here.
     static_cast<void>(std::fputs(error.what(), stderr));
     return 1;
   }

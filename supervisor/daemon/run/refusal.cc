@@ -35,7 +35,7 @@ void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, s
 
 void write_refusal(int socket, FailureCode code, std::string_view sentence) {
   const std::string line = plain_error_reply(code, sentence) + "\n";
-  // The outcome does not matter: the connection is closed next either way.
+  // The result does not matter: the connection is closed next.
   static_cast<void>(::send(socket, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 

@@ -7,12 +7,13 @@
 
 namespace cellblock::daemon {
 
-/// Tells a peer why it is not served: one JSON-RPC error line without an id, with nothing in it
-/// that came from the peer. Never blocks; a peer that cannot take it gets none.
+/// Sends a peer the reason of a refusal: one JSON-RPC error line without an id, with no text from
+/// the peer. Never blocks; a peer whose socket is full gets no line.
 void write_refusal(int socket, FailureCode code);
 void write_refusal(int socket, FailureCode code, std::string_view sentence);
 
-/// Of what an administrator switched off. `reason`: his own, printable; empty: he gave none.
+/// The sentence for connections while an administrator has switched cellblock off. `reason`: the
+/// administrator's, printable; empty: none.
 std::string disabled_sentence(std::string_view reason);
 
 }  // namespace cellblock::daemon

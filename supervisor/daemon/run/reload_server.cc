@@ -33,9 +33,9 @@ void ReloadServer::add(const Asker& asker, Fd socket) {
   if (!offer) return refuse("refused\n" + offer.error().text + "\n");
   auto copy = duplicate(socket.get());
   if (!copy) return refuse("refused\nno descriptor is free\n");
-  // Before the offer: the peer may answer as soon as it has that.
+  // Watches before the offer is sent, since the peer may answer at once.
   if (!take_descriptors(socket.get())) return refuse("refused\n");
-  // A peer that does not take two descriptors gets nothing else either.
+  // A peer that does not take two descriptors gets no text either.
   if (const auto sent = send_offer(socket.get(), *offer); !sent) return refuse("refused\n");
   asker_ = asker;
   socket_ = std::move(socket);
@@ -50,7 +50,7 @@ void ReloadServer::read() {
   auto request = receive_request(socket_.get());
   if (!request && request.error().number == EAGAIN) return;
   if (!request) return leave("refused\nthis is no configuration\n");
-  watch_->pause();  // nothing more is taken from it
+  watch_->pause();  // nothing more is read from the asker
   timer_.cancel();
   around_.asked(asker_, std::move(*request));
 }

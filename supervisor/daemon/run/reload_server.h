@@ -14,8 +14,8 @@
 
 namespace cellblock::daemon {
 
-/// Where another configuration is brought, by one at a time: by root, who has read the files, or by
-/// a child of ours. Nothing but descriptors is taken. One thread.
+/// Serves one reload at a time: the asker is root's `cellblockd --reload`, or the supervisor's
+/// child after SIGHUP. Reads only descriptors. One thread.
 class ReloadServer {
  public:
   struct Asker {
@@ -27,14 +27,15 @@ class ReloadServer {
     std::function<void(const Asker&, ReloadRequest)> asked;
     std::function<void(Fd)> close_later;
   };
-  /// Commands that print secrets may be waited for meanwhile.
+  /// Covers the time of commands that print secrets.
   static constexpr std::chrono::milliseconds default_patience{300'000};
 
   ReloadServer(boost::asio::io_context& loop, Around around,
                std::chrono::milliseconds patience = default_patience);
 
   void add(const Asker& asker, Fd socket);
-  /// To whoever stands there, if somebody does: one line, and then as many as there are to say.
+  /// Sends the connected asker, if any, the answer: a first line with the result, then any further
+  /// lines.
   void answer(std::string_view text);
   /// Drops every connection.
   void close();
@@ -48,8 +49,8 @@ class ReloadServer {
   const std::chrono::milliseconds patience_;
   boost::asio::steady_timer timer_;
   Asker asker_;
-  Fd socket_;                          ///< not valid: nobody stands there
-  std::unique_ptr<ReadableFd> watch_;  ///< of a copy: who closes the last one may block
+  Fd socket_;                          ///< not valid: no asker is connected
+  std::unique_ptr<ReadableFd> watch_;  ///< of a copy: closing the last copy may block
   bool closed_ = false;
 };
 

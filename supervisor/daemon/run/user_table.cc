@@ -53,7 +53,7 @@ Actions UserTable::admin_connected(std::uint32_t uid, Connection connection) {
   return {HandOver{uid, connection}};
 }
 
-// Before the connection is handed over: a gateway that asks for more than it may have is ended.
+// Comes before HandOver: a gateway that asks for more servers than permitted is ended.
 Actions UserTable::permit(std::uint32_t uid, User& user, const ServerSet& servers) {
   if (user.servers.contains(servers)) return {};
   user.servers.add(servers);
@@ -87,7 +87,7 @@ Actions UserTable::known_user(std::uint32_t uid, User& user, Connection connecti
 
 Result<void> UserTable::session_closed(std::uint32_t uid, Connection connection) {
   const auto user = users_.find(uid);
-  // What a gateway sent before it learned that it is let go may still arrive.
+  // A record that the gateway sent before it was let go may still arrive.
   if (user == users_.end() || user->second.gateway == Gateway::leaving) return {};
   User& known = user->second;
   const bool was_there = known.sessions.erase(connection) + known.admins.erase(connection) > 0;
@@ -99,7 +99,7 @@ Result<Actions> UserTable::gateway_started(std::uint32_t uid) {
   const auto found = users_.find(uid);
   if (found == users_.end()) return out_of_turn("gateway_started", uid);
   User& user = found->second;
-  if (user.gateway == Gateway::leaving) return Actions{};  // let go before it said so
+  if (user.gateway == Gateway::leaving) return Actions{};  // let go before the report came
   if (user.gateway == Gateway::running) return out_of_turn("gateway_started", uid);
   user.gateway = Gateway::running;
   Actions actions;
@@ -115,8 +115,8 @@ Result<Actions> UserTable::gateway_ended(std::uint32_t uid) {
   const auto found = users_.find(uid);
   if (found == users_.end()) return out_of_turn("gateway_ended", uid);
   User& user = found->second;
-  // Those who came while the old gateway was leaving get a new one; those who waited for a gateway
-  // that did not start are told so, since trying again for them would be a loop.
+  // Connections that came while the old gateway was leaving get a new one. Connections that waited
+  // for a gateway that did not start are refused, since trying again would be a loop.
   const bool start_again = user.gateway == Gateway::leaving && !user.waiting.empty() && !stopping_;
   if (start_again) {
     user = User{.waiting = std::move(user.waiting), .servers = user.servers};
@@ -141,8 +141,8 @@ Actions UserTable::expel(std::uint32_t uid) {
   return actions;
 }
 
-// A gateway that ends before its first session would make who waited for it start one after
-// another.
+// Without the check of `waited`, a gateway that ends before its first session would be restarted
+// for the same connection again and again.
 bool UserTable::may_wait_again(const User& user, Connection connection) const {
   return !stopping_ && !user.admins.contains(connection) && !user.waited.contains(connection) &&
          user.waiting.size() < bounds_.waiting_per_user;

@@ -12,8 +12,8 @@
 #include "policy/base/server_set.h"
 #include "policy/failures/failure_code.h"
 
-/// Who is connected and which gateway serves whom, decided without I/O: events in, actions out.
-/// Every list in it is bounded by Bounds. One thread.
+/// Decides which gateway serves each connected user, without I/O: events in, actions out. Every
+/// list is bounded by Bounds. One thread.
 namespace cellblock::daemon {
 
 /// Names one accepted connection; chosen by the caller, unique while the connection counts.
@@ -21,26 +21,25 @@ using Connection = std::uint32_t;
 
 struct StartGateway {
   std::uint32_t uid = 0;
-  ServerSet servers;  ///< that it may start
+  ServerSet servers;  ///< that the gateway may start
   bool operator==(const StartGateway&) const = default;
 };
 
-/// Its user may use more servers than were known when the gateway was started: this connection of
-/// his has other groups.
+/// The gateway may start more servers than before: a new connection of its user has other groups.
 struct Permit {
   std::uint32_t uid = 0;
   ServerSet servers;
   bool operator==(const Permit&) const = default;
 };
 
-/// The rules have changed: what his gateway may start is this, and no more.
+/// The rules have changed: the gateway may start exactly these servers.
 struct PermitOnly {
   std::uint32_t uid = 0;
   ServerSet servers;
   bool operator==(const PermitOnly&) const = default;
 };
 
-/// The connection leaves the supervisor for that user's gateway.
+/// Pass the connection to that user's gateway.
 struct HandOver {
   std::uint32_t uid = 0;
   Connection connection = 0;
@@ -59,13 +58,13 @@ struct StopIdleGateway {
   bool operator==(const StopIdleGateway&) const = default;
 };
 
-/// It does not end by itself: the launcher kills it.
+/// The gateway did not end by itself: the launcher kills it.
 struct EndGateway {
   std::uint32_t uid = 0;
   bool operator==(const EndGateway&) const = default;
 };
 
-/// The gateway's channel to the audit writer is dead; it needs one to the new writer.
+/// The gateway's channel to the audit writer is dead: give it a channel to the new writer.
 struct RenewAuditChannel {
   std::uint32_t uid = 0;
   bool operator==(const RenewAuditChannel&) const = default;
@@ -77,51 +76,53 @@ using Actions = std::vector<Action>;
 
 struct Bounds {
   std::uint32_t connections_per_user = 64;  ///< handed over and waiting together
-  std::uint32_t waiting_per_user = 16;      ///< for a gateway that is not there yet
-  std::uint32_t admins_per_user = 8;        ///< connections of administrators, beside his own
-  std::uint32_t users = 256;                ///< gateways at one time
-  /// Sweeps without a session after which a gateway is let go, and with it what its agents have
-  /// read: the first may come at once, so ten minutes are eleven.
+  std::uint32_t waiting_per_user = 16;      ///< for a gateway that starts
+  std::uint32_t admins_per_user = 8;  ///< connections of administrators, beside the user's own
+  std::uint32_t users = 256;          ///< gateways at one time
+  /// A gateway is let go after so many sweeps without a session, and with it the record of what its
+  /// agents have read. The first sweep may come at once, so eleven make ten minutes.
   std::uint32_t idle_sweeps = 11;
 };
 
 enum class Admission : std::uint8_t {
   open,
-  disabled,  ///< `enabled = false`: everybody is told so, nothing is started
+  disabled,  ///< by `enabled = false` or the kill switch: refuses all, starts no gateway
 };
 
 class UserTable {
  public:
   UserTable(Bounds bounds, Admission admission) : bounds_(bounds), admission_(admission) {}
 
-  /// `servers`: those that this connection may use.
+  /// A connection of a user. `servers`: those that this connection may use.
   Actions connected(std::uint32_t uid, Connection connection, const ServerSet& servers);
-  /// An administrator's, to that user's gateway.
+  /// A connection of an administrator to that user's gateway.
   Actions admin_connected(std::uint32_t uid, Connection connection);
-  /// The session ended, or it could not be handed over. An error: that gateway never had it.
+  /// The session ended, or the connection could not be handed over. An error: that gateway never
+  /// had it.
   Result<void> session_closed(std::uint32_t uid, Connection connection);
 
-  // Errors: the launcher said something that cannot be true now.
+  // Errors: the launcher's report is impossible now.
   Result<Actions> gateway_started(std::uint32_t uid);
   Result<Actions> gateway_ended(std::uint32_t uid);
 
-  /// It could not be handed over, since the gateway has ended and nothing has told so yet: a
-  /// session waits for the next gateway, once.
+  /// The connection could not be handed over: the gateway has ended, and its end is not reported
+  /// yet. A session then waits for the next gateway, once.
   Actions not_handed_over(std::uint32_t uid, Connection connection);
 
-  /// This gateway broke the protocol: it is ended, and its sessions with it.
+  /// Ends a gateway that broke the protocol, and its sessions with it.
   Actions expel(std::uint32_t uid);
   Actions audit_restored() const;
-  /// Called at a steady pace; lets go of gateways that nobody used for `idle_sweeps` calls, and
-  /// ends those that did not go within as many.
+  /// Called at a steady pace. Lets go of gateways that had no session for `idle_sweeps` calls, and
+  /// ends those that are still there after as many more.
   Actions sweep();
-  /// Nobody new from here; gateways are let go as soon as they can be.
+  /// Refuses every new connection from now on, and lets all gateways go.
   Actions stop();
-  /// The rules have changed: for each user, the servers that his gateway may start by them.
+  /// The rules have changed. `servers_of`: the servers that the user's gateway may start by the new
+  /// rules.
   Actions permit_only(const std::function<ServerSet(std::uint32_t uid)>& servers_of);
-  /// Disabled: everybody is told so from here, and gateways are let go.
+  /// Disabled: refuses every connection from now on, and lets all gateways go.
   Actions admit(Admission admission);
-  /// Those that were let go and have not gone, for whoever does not wait any longer.
+  /// Ends the gateways that were let go and have not ended.
   Actions end_leaving() const;
 
   bool empty() const { return users_.empty(); }
@@ -136,9 +137,9 @@ class UserTable {
     std::set<Connection> sessions;
     std::set<Connection> admins;  ///< connections of administrators
     std::deque<Connection> waiting;
-    std::set<Connection> waited;  ///< for the gateway that runs
+    std::set<Connection> waited;  ///< connections that have waited for the running gateway
     std::uint32_t idle_sweeps = 0;
-    ServerSet servers;  ///< of its gateway; while that one is leaving: of the next
+    ServerSet servers;  ///< of the gateway; while it is leaving: of the next one
   };
 
   Actions new_user(std::uint32_t uid, Connection connection, const ServerSet& servers);

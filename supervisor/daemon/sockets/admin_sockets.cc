@@ -28,7 +28,7 @@ bool is_socket(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-// The daemon's own socket is ours, so nobody serves these any more.
+// This process has bound the daemon's socket, so no other process serves these.
 Result<void> remove_left(const std::string& prefix) {
   const std::size_t slash = prefix.rfind('/');
   const std::string directory_path = prefix.substr(0, slash + 1);
@@ -66,8 +66,8 @@ Result<std::unique_ptr<AdminSockets>> AdminSockets::make(boost::asio::io_context
   return sockets;
 }
 
-// With administrators besides root the mode cannot tell them from others: who comes in is asked of
-// the kernel, as at the daemon's own socket.
+// With administrators besides root the mode lets every user connect: the kernel names the peer, as
+// at the daemon's own socket.
 AdminSockets::AdminSockets(boost::asio::io_context& loop, const Config& config, Around around)
     : loop_(loop),
       prefix_(config.listen.socket + ".admin."),
@@ -110,7 +110,7 @@ void AdminSockets::close_all() {
   while (!admin_sockets_.empty()) close(admin_sockets_.begin());
 }
 
-// That of the reload stays closed: it is root's alone.
+// The socket of the reload keeps its mode: it is for root alone.
 Result<void> AdminSockets::reconfigure(const Config& config) {
   const std::uint32_t mode = mode_for(config);
   if (mode == std::exchange(mode_, mode)) return {};

@@ -11,8 +11,8 @@
 #include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/listener.h"
 
-/// The administrators' sockets, beside the daemon's own. Each has one purpose, so the supervisor
-/// reads nothing to know where a connection goes. See docs/decisions/0028.
+/// The administrators' sockets, beside the daemon's own. Each socket has one purpose, so the
+/// supervisor need not read from a connection to route it. See docs/decisions/0028.
 namespace cellblock::daemon {
 
 class AdminSockets {
@@ -29,25 +29,25 @@ class AdminSockets {
     std::function<void(Fd)> close_later;
   };
 
-  /// Removes what an earlier daemon left, and opens the switches and that of the status. `listen`'s
-  /// socket is bound by us.
+  /// Removes the sockets of an earlier daemon, and opens those of the switches, of the reload and
+  /// of the status. This process must have bound the socket for hosts.
   static Result<std::unique_ptr<AdminSockets>> make(boost::asio::io_context& loop,
                                                     const Config& config, Around around);
   ~AdminSockets();
   AdminSockets(AdminSockets&&) = delete;
   AdminSockets& operator=(AdminSockets&&) = delete;
 
-  /// `<socket>.admin.UID`: to that user's gateway. Nothing where it is open already.
+  /// Opens `<socket>.admin.UID`, for that user's gateway. Does nothing if it is open.
   Result<void> open(std::uint32_t user);
-  /// Passes on the connections in its queue first. Does nothing where it is not open. Not from
-  /// inside its own at_user.
+  /// Closes it after passing on the connections in its queue. Does nothing if it is not open. Do
+  /// not call it from its own at_user.
   void close(std::uint32_t user);
   void close_all();
 
-  /// Another configuration holds: with administrators besides root others reach the sockets too.
+  /// Applies a changed configuration: with administrators besides root the sockets' modes change.
   Result<void> reconfigure(const Config& config);
 
-  /// As Listener's.
+  /// See Listener.
   void hold();
   void go_on();
 

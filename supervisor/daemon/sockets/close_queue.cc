@@ -28,12 +28,12 @@ std::optional<CloseQueue::Batch> CloseQueue::next(Size size) {
     last_ = account->first;
     return take(account, batch);
   }
-  // More children than one owner may have: else his connections would be too many here.
+  // Exceeds most_of_one; otherwise too many connections of one owner would wait here.
   if (!may_overflow()) return std::nullopt;
   return take(fullest_parked(), most_parked);
 }
 
-// In turns, beginning behind the one who had the last.
+// Owners take turns, beginning after the account whose turn was last.
 CloseQueue::Accounts::iterator CloseQueue::next_account(Size size) {
   if (children_.size() - stuck() >= most_at_once) return accounts_.end();
   const std::size_t least = size == Size::whole_only ? batch : 1;
@@ -53,7 +53,7 @@ CloseQueue::Accounts::iterator CloseQueue::fullest_parked() {
   });
 }
 
-// One at a time, until it is known to be stuck as well: most are not.
+// One child at a time until it is known to be stuck as well: most are not.
 bool CloseQueue::may_overflow() {
   if (parked() < most_parked || stuck() >= most_stuck) return false;
   const Account& account = fullest_parked()->second;

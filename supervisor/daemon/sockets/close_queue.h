@@ -12,15 +12,15 @@
 
 #include "supervisor/os/sys.h"
 
-/// Which connections the next closing child takes, and who waits when children do not end. Pure:
-/// it holds descriptors, and makes no call on them. See docs/decisions/0047.
+/// Decides which connections the next closing child takes, and which wait while children do not
+/// end. Pure: holds descriptors, and makes no system call on them. See docs/decisions/0047.
 namespace cellblock::daemon {
 
-/// Whose connection it is that is to be closed.
+/// The owner of a connection that is to be closed.
 struct ConnectionOwner {
   static constexpr std::uint32_t unknown = ~std::uint32_t{0};
   enum class Kind : std::uint8_t {
-    user,      ///< whom an allow list names: counted alone
+    user,      ///< named by an allow list: counted alone
     stranger,  ///< nobody whom we serve: counted together, since one who has subordinate ids can
                ///< come as 65,536 of them
   };
@@ -35,12 +35,12 @@ class CloseQueue {
   static constexpr std::size_t batch = 16;         ///< connections of a child
   static constexpr std::size_t most_of_one = 2;    ///< children of one owner
   static constexpr std::size_t most_at_once = 8;   ///< children that are not stuck
-  static constexpr std::size_t most_stuck = 256;   ///< children; then everybody waits
-  static constexpr std::size_t most_waiting = 64;  ///< of an owner whose children end
-  static constexpr std::size_t most_parked = 512;  ///< of those whose children do not, together
+  static constexpr std::size_t most_stuck = 256;   ///< children; with more, every connection waits
+  static constexpr std::size_t most_waiting = 64;  ///< connections of an owner whose children end
+  static constexpr std::size_t most_parked = 512;  ///< connections of all other owners together
   static constexpr std::chrono::milliseconds stuck_after{500};
-  static constexpr std::chrono::milliseconds stuck_again_after{50};  ///< of one who is distrusted
-  /// How long an owner is not waited for once a child of his was stuck.
+  static constexpr std::chrono::milliseconds stuck_again_after{50};  ///< for a distrusted owner
+  /// How long an owner is distrusted after one of its children was stuck.
   static constexpr std::chrono::minutes distrust{1};
 
   struct Batch {
@@ -50,27 +50,27 @@ class CloseQueue {
 
   void add(const ConnectionOwner& owner, Fd connection);
 
-  /// What a child is to take now; none: there is nothing, or not yet. `whole_only`: no batch that
-  /// is not full, so that others can join it.
+  /// The next child's batch; nullopt: none is due. `whole_only`: only full batches, so that more
+  /// connections can join the others.
   enum class Size : std::uint8_t { any, whole_only };
   std::optional<Batch> next(Size size);
-  /// No child could be made for it.
+  /// Returns a batch for which no child could be made.
   void put_back(Batch unstarted);
   void started(pid_t child, const ConnectionOwner& owner, Time now);
   void ended(pid_t child, Time now);
 
-  /// Time passes. Owners of whom a child is stuck, to be told: each once, until it is over.
+  /// Lets time pass. Returns the owners who newly have a stuck child: each once per episode.
   std::vector<ConnectionOwner> look(Time now);
 
-  /// Nobody is to be accepted until some of this is done.
+  /// Whether no connection should be accepted until some of the queue is done.
   bool must_hold() const;
-  /// As many of this user's children are stuck as may be: he is not served meanwhile.
+  /// Whether this user has as many stuck children as allowed: the user is not served meanwhile.
   bool is_stuck(std::uint32_t user) const;
   std::size_t stuck() const;
   bool has_waiting() const;
   bool has_children() const { return !children_.empty(); }
   std::vector<pid_t> children() const;
-  /// All that waits, for the last child.
+  /// Takes all waiting connections, for the last child.
   std::vector<Fd> take_all();
 
  private:
@@ -99,9 +99,9 @@ class CloseQueue {
   Batch take(Accounts::iterator account, std::size_t most);
   std::size_t parked() const;
 
-  Accounts accounts_;  ///< those with something waiting, a child, or distrust
+  Accounts accounts_;  ///< owners with a waiting connection, a child, or distrust
   std::map<pid_t, Child> children_;
-  std::uint64_t last_ = 0;  ///< the account that had its turn
+  std::uint64_t last_ = 0;  ///< the account whose turn was last
 };
 
 }  // namespace cellblock::daemon

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_wait{50};
 
 CloseQueue::Time now() { return std::chrono::steady_clock::now(); }
 
-// SIGCHLD is blocked in the supervisor; this is how the event loop hears of it.
+// SIGCHLD is blocked in the supervisor; the event loop reads it from a signalfd.
 SysResult<Fd> watch_child_ends() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -85,12 +85,13 @@ bool ConnectionCloser::close_later(CloseQueue::Batch& batch) {
   }
   failure_said_ = false;
   queue_.started(*started, batch.owner, now());
-  // Now there are free descriptors. If there are none after all, the next close tries again.
+  // A closed connection has freed a descriptor. If there is none after all, the next close tries
+  // again.
   if (auto line = make_seqpacket_pair()) line_ = std::move(*line);
   return true;
 }
 
-// While there is something that time changes: what waits, and children that may be stuck.
+// Runs while connections wait or children may become stuck.
 void ConnectionCloser::tick_later() {
   const bool is_needed = queue_.has_waiting() || queue_.has_children();
   if (!is_needed || std::exchange(timer_runs_, true)) return;
@@ -110,7 +111,7 @@ void ConnectionCloser::tick() {
   tell_room();
 }
 
-// Only its own: the launcher's end is somebody else's to read.
+// Reaps its own children only: another part reads the launcher's end.
 void ConnectionCloser::reap() {
   signalfd_siginfo which;
   while (::read(child_ends_.get(), &which, sizeof which) > 0) {

@@ -11,40 +11,42 @@
 #include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/close_queue.h"
 
-/// Where accepted connections end. Where the kernel cannot refuse it (peer_options.h), any local
-/// user may queue a descriptor in his connection whose last close blocks, for as long as he likes.
-/// Whoever drops the connection's last copy purges its queue, so the supervisor never does:
-/// children that may block take the last copies with them, many at a time. See docs/decisions/0010
+/// Closes accepted connections. Unless the kernel can refuse it (peer_options.h), any local user
+/// may queue a descriptor in a connection whose last close blocks for as long as that user likes.
+/// The process that closes the connection's last copy purges its queue, so the supervisor never
+/// does: children, which may block, close the last copies, many at a time. See docs/decisions/0010
 /// and 0047.
 namespace cellblock::daemon {
 
 class ConnectionCloser {
  public:
   struct Events {
-    /// There is room again.
+    /// The queue has room again.
     std::function<void()> room;
-    /// How many children are stuck has changed; `owner`: whose child has made it more, once.
+    /// The number of stuck children has changed. `owner`: whose child was stuck first, once; else
+    /// null.
     std::function<void(std::size_t stuck, const ConnectionOwner* owner)> stuck;
   };
 
   /// Needs SIGCHLD blocked (adopt_children).
   static Result<std::unique_ptr<ConnectionCloser>> make(boost::asio::io_context& loop,
                                                         Events events);
-  /// What could not be closed stays open until the process exits, which does not linger either.
+  /// Connections that could not be closed stay open until the process exits, which does not block
+  /// either.
   ~ConnectionCloser();
   ConnectionCloser(ConnectionCloser&&) = delete;
   ConnectionCloser& operator=(ConnectionCloser&&) = delete;
 
-  /// Closed soon: with the next 16 of the same owner, or after 50 ms.
+  /// Closes the connection soon: with the next 16 of the same owner, or after 50 ms.
   void add(Fd connection, const ConnectionOwner& owner);
 
-  /// False while too much waits: the caller should accept no connection then.
+  /// False while too many wait: the caller should accept no connection then.
   bool has_room() const { return !queue_.must_hold(); }
-  /// This user's connections are not closed: he gets no other session.
+  /// Whether this user's connections cannot be closed: the user gets no other session.
   bool is_stuck(std::uint32_t user) const { return queue_.is_stuck(user); }
 
-  /// Gives all that waits to a last child. Returns the children that still run; they need not be
-  /// waited for.
+  /// Gives all waiting connections to a last child. Returns the children that still run; the caller
+  /// need not wait for them.
   std::vector<pid_t> finish();
 
  private:

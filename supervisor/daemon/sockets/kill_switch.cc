@@ -39,7 +39,7 @@ std::string text_of(const KillSwitch::Why& why) {
   return std::to_string(why.by) + "\n" + why.reason + "\n";
 }
 
-// "UID\nREASON\n". That the file is there is what counts: one without sense is off without a
+// "UID\nREASON\n". The existence of the file decides: an unreadable text means off without a
 // reason.
 std::optional<KillSwitch::Why> why_in(std::string_view text) {
   KillSwitch::Why why;

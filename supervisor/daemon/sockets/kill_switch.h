@@ -9,22 +9,22 @@
 #include "policy/base/result.h"
 #include "supervisor/os/sys.h"
 
-/// The switch by which administrators stop everything: the request, and the file in the state
-/// directory that keeps it over a restart, with who did it and why.
+/// The switch by which administrators stop all gateways: the request line, and the file in the
+/// state directory that keeps the switch over a restart, with the administrator's uid and reason.
 namespace cellblock::daemon {
 
-// A request is one line: `disable` or `enable`, and after a space a reason, if there is one.
-// Connecting alone switches nothing: a program of root can be made to connect to a path. Pure.
+// A request is one line: `disable` or `enable`, and after a space a reason, if there is one. A
+// connection alone switches nothing: a program of root can be made to connect to a path. Pure.
 
 enum class AdminSwitch : std::uint8_t { disable, enable };
 std::string_view name_of(AdminSwitch which);  ///< "disable"
 
 inline constexpr std::size_t longest_reason = 256;
-/// With its newline.
+/// Including the newline.
 inline constexpr std::size_t longest_request = sizeof("disable ") - 1 + longest_reason + 1;
 
-/// The reason in a line that arrived at this switch, given without its newline; "": it has none. An
-/// error is a sentence for its sender.
+/// The reason in a line for this switch, given without its newline; "": none. The error is a
+/// sentence for the sender.
 Result<std::string> switch_reason(AdminSwitch which, std::string_view line);
 
 class KillSwitch {
@@ -36,15 +36,15 @@ class KillSwitch {
   };
 
   KillSwitch() = default;
-  /// `directory`: the state directory, open. What cannot be read counts as off.
+  /// `directory`: the open state directory. An unreadable file counts as off.
   explicit KillSwitch(Fd directory);
 
   bool is_off() const { return off_; }
-  /// None where cellblock is on, or the reason is not known.
+  /// nullopt: cellblock is on, or the reason is not known.
   const std::optional<Why>& why() const { return why_; }
-  /// Off at once in any case. An error: a daemon that starts again will not know all of it.
+  /// Switches off in any case. An error: a restarted daemon will not know all of it.
   SysResult<void> disable(Why why);
-  /// An error: still off.
+  /// Switches on. An error: still off.
   SysResult<void> enable();
 
  private:

@@ -12,9 +12,9 @@
 namespace cellblock::daemon {
 namespace {
 
-// As recv with MSG_PEEK; EBADMSG where descriptors came with the bytes. The kernel says MSG_CTRUNC
-// for what there is no room for, and a peek takes nothing out: to read it would be to close it,
-// which may take as long as its sender likes (docs/decisions/0010).
+// As recv with MSG_PEEK; EBADMSG if descriptors came with the bytes. The kernel sets MSG_CTRUNC,
+// since there is no room for them, and a peek takes nothing out: reading them would close them,
+// which may block for as long as the sender likes (docs/decisions/0010).
 ssize_t look(int socket, std::span<char> room) {
   iovec part{room.data(), room.size()};
   msghdr message{};
@@ -33,8 +33,7 @@ KillSwitchListener::KillSwitchListener(boost::asio::io_context& loop, Around aro
     : loop_(loop), around_(std::move(around)), patience_(patience) {}
 
 void KillSwitchListener::add(const Asker& asker, Fd socket) {
-  // The oldest goes: else one administrator who stands there and says nothing keeps the others
-  // away.
+  // Drops the oldest connection; otherwise one silent administrator could keep the others out.
   if (standing_.size() >= most) {
     answer(standing_.begin()->first, fail("Too many stand at this switch; try again."));
   }
@@ -62,7 +61,7 @@ void KillSwitchListener::read(std::uint64_t number) {
   std::array<char, longest_request> bytes;
   const std::size_t room = longest_request - standing.line.size();
   const ssize_t seen = look(standing.socket.get(), std::span(bytes).first(room));
-  // What came since the look may carry something.
+  // Bytes that came since the peek may carry descriptors.
   const ssize_t count = seen <= 0 ? seen
                                   : ::recv(standing.socket.get(), bytes.data(),
                                            static_cast<std::size_t>(seen), MSG_DONTWAIT);
@@ -86,8 +85,8 @@ void KillSwitchListener::read(std::uint64_t number) {
 
 void KillSwitchListener::answer(std::uint64_t number, Result<std::string> said) {
   auto entry = standing_.extract(number);
-  // Both what was read and the end of patience may be due in one turn of the loop: a timer that has
-  // rung is not called back.
+  // A line and its timeout may be due in the same turn of the loop: a timer that has fired cannot
+  // be cancelled.
   if (entry.empty()) return;
   Standing& standing = entry.mapped();
   standing.watch.reset();

@@ -15,9 +15,9 @@
 
 namespace cellblock::daemon {
 
-/// Connections to the kill switch whose line has not arrived yet. This is the only text of a peer
-/// that the supervisor reads, and only from a peer that the kernel names as an administrator. (What
-/// root sends to reload_server.h is sealed descriptors.)
+/// Connections to the kill switch whose line has not arrived yet. The line is the only text of a
+/// peer that the supervisor reads, and only from a peer that the kernel names as an administrator.
+/// (Root sends sealed descriptors to reload_server.h.)
 class KillSwitchListener {
  public:
   struct Asker {
@@ -26,7 +26,7 @@ class KillSwitchListener {
     std::int32_t pid = 0;
   };
   struct Around {
-    /// The reason as switch_reason() has it, or why there is none to be had.
+    /// The reason, by switch_reason(), or the error.
     std::function<void(const Asker&, Fd, Result<std::string>)> said;
   };
   static constexpr std::size_t most = 16;
@@ -43,7 +43,7 @@ class KillSwitchListener {
   struct Standing {
     Asker asker;
     Fd socket;
-    std::unique_ptr<ReadableFd> watch;  ///< of a copy: who closes the last one may block
+    std::unique_ptr<ReadableFd> watch;  ///< of a copy: closing the last copy may block
     std::unique_ptr<boost::asio::steady_timer> timer;
     std::string line;
   };

@@ -13,7 +13,7 @@ constexpr int backlog = 128;
 constexpr int accepts_per_wake = 16;  // then the other events have their turn
 constexpr std::chrono::milliseconds accept_pause{50};
 
-// Without SOCK_NONBLOCK: what the gateway gets is as plain as socket(2) makes it.
+// Without SOCK_NONBLOCK: the gateway gets a socket with the flags of socket(2).
 Fd accept_one(int socket) { return Fd(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC)); }
 
 }  // namespace
@@ -21,7 +21,7 @@ Fd accept_one(int socket) { return Fd(::accept4(socket, nullptr, nullptr, SOCK_C
 Result<std::unique_ptr<Listener>> Listener::listen(boost::asio::io_context& loop, Fd bound,
                                                    OnConnection on_connection, Tenure tenure) {
   Fd last_copy = CELLBLOCK_TRY(duplicate(bound.get()));
-  // Of a lent socket this also says anew who listens (SO_PEERCRED).
+  // For a lent socket this also renews the listener's credentials (SO_PEERCRED).
   if (::listen(bound.get(), backlog) < 0) return sys_fail("listen");
   return std::unique_ptr<Listener>(
       new Listener(loop, std::move(bound), std::move(last_copy), std::move(on_connection), tenure));
@@ -52,7 +52,7 @@ void Listener::accept_some() {
   }
 }
 
-// Or the loop would spin on a queue that stays readable.
+// Without the pause the loop would spin on a queue that stays readable.
 void Listener::hold_for_a_moment() {
   watch_.pause();
   timer_.expires_after(accept_pause);
@@ -71,7 +71,7 @@ void Listener::go_on() {
   if (!stopped_) watch_.resume();
 }
 
-// Bounded by the backlog, since nothing is added to the queue after the shutdown.
+// The backlog bounds this, since nothing is added to the queue after the shutdown.
 void Listener::stop() {
   stopped_ = true;
   watch_.pause();

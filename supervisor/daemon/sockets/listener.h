@@ -8,11 +8,11 @@
 
 namespace cellblock::daemon {
 
-/// Whose the socket is. A lent one outlives us, with the connections in its queue.
+/// The socket's owner. A lent socket outlives this process, with the connections in its queue.
 enum class Tenure : std::uint8_t { own, lent };
 
-/// Accepts connections and passes each on; it closes none itself, and neither does its destruction:
-/// see connection_closer.h. When descriptors run out it lets the queue wait for a moment.
+/// Accepts connections and passes each on. Neither the listener nor its destructor closes a
+/// connection: see connection_closer.h. When descriptors run out, the queue waits for a moment.
 class Listener {
  public:
   using OnConnection = std::function<void(Fd)>;
@@ -28,11 +28,11 @@ class Listener {
   void hold();
   void go_on();
 
-  /// Refuses new connections, after passing on those in the queue. Of a lent socket it accepts no
-  /// further one.
+  /// Refuses new connections, after passing on those in the queue. On a lent socket it only stops
+  /// accepting.
   void stop();
 
-  /// After stop(). Close it in a process that may block, once this object is gone.
+  /// Call after stop(). Close the copy in a process that may block, after this object is destroyed.
   Fd take_last_copy() { return std::move(last_copy_); }
 
  private:
@@ -43,7 +43,7 @@ class Listener {
 
   OnConnection on_connection_;
   Tenure tenure_;
-  Fd last_copy_;  ///< closed by the end of the process: what is in its queue may block who drops it
+  Fd last_copy_;  ///< closed by the end of the process: descriptors in its queue may block a close
   boost::asio::steady_timer timer_;
   ReadableFd watch_;
   bool held_ = false;

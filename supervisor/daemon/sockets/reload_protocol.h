@@ -7,38 +7,38 @@
 #include "policy/config/config.h"
 #include "supervisor/os/sys.h"
 
-/// What cellblockd and the sender of another configuration (reload_client.h) exchange over one
-/// stream socket: an offer, a request, and an answer as text until the end of the stream.
+/// The messages between the supervisor and `cellblockd --reload` (reload_client.h) over one stream
+/// socket: an offer, a request, and an answer as text until the end of the stream.
 namespace cellblock::daemon {
 
-/// What the reader of the files has to know of the running daemon.
+/// Facts about the running daemon for the process that reads the files.
 struct ReloadFacts {
-  std::string version;      ///< CELLBLOCK_VERSION: another one encodes otherwise
-  std::string config_path;  ///< that the daemon was started with
-  std::string socket;       ///< instead of the configured one; empty: that one
-  std::string credentials;  ///< the directory of the service's; empty: none
+  std::string version;      ///< CELLBLOCK_VERSION: other versions encode otherwise
+  std::string config_path;  ///< the --config of the daemon
+  std::string socket;       ///< overrides the configured one; empty: no override
+  std::string credentials;  ///< the service's credentials directory; empty: none
   RunMode mode = RunMode::system;
-  std::uint32_t read_by = 0;  ///< the uid that has read the files: another one may see others
+  std::uint32_t read_by = 0;  ///< the uid that has read the files: another may see other files
 };
 
-/// A sealed memfd of it.
+/// Returns a sealed memfd.
 Result<Fd> seal(const ReloadFacts& facts);
-/// EPERM unless it is sealed.
+/// EPERM: it is not sealed.
 Result<ReloadFacts> read_reload_facts(int sealed);
 
 struct ReloadMessage {
-  Fd config;  ///< sealed: the one in use
+  Fd config;  ///< sealed: the configuration in use
   Fd facts;
 };
 
 struct ReloadRequest {
-  Fd config;  ///< sealed: the one that was merged with it
+  Fd config;  ///< sealed: the new one, merged with the one in use
   Fd secrets;
   Fd declared;      ///< sealed: report/declared_parts.h
-  Fd owner_mounts;  ///< owner_mounts.h; a socket without any: the launcher keeps those it has
+  Fd owner_mounts;  ///< owner_mounts.h; a socket without mounts: the launcher keeps its own
 };
 
-// Neither sends blocks, and each receives what is there.
+// None of these blocks.
 SysResult<void> send_offer(int socket, const ReloadMessage& offer);
 SysResult<ReloadMessage> receive_offer(int socket);
 SysResult<void> send_request(int socket, const ReloadRequest& request);

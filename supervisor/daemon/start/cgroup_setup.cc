@@ -24,7 +24,7 @@ std::unexpected<Error> fail_at(const std::string& what, const SysError& error) {
   return fail("the control group " + what + ": " + error.text());
 }
 
-// What exists keeps its owner until chown_tree.
+// An existing group keeps its owner until chown_tree().
 SysResult<Fd> make_group(int parent, const char* name) {
   if (::mkdirat(parent, name, 0755) < 0 && errno != EEXIST) return sys_fail("mkdir");
   return open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -47,7 +47,7 @@ Result<TrustedFile> open_checked(const std::string& path, std::span<const uid_t>
   return std::move(*opened);
 }
 
-// A group that daemon.cgroup names is made where there is none.
+// Makes a group that daemon.cgroup names if it does not exist.
 Result<void> make_if_missing(const std::string& path, std::span<const uid_t> owners) {
   if (::access(path.c_str(), F_OK) == 0) return {};
   const std::size_t slash = path.rfind('/');
@@ -65,7 +65,7 @@ Result<Fd> open_locked(const std::string& path, std::span<const uid_t> owners) {
   return fail_at(path, sys_fail("flock").error());
 }
 
-// Each by itself, so that the error names it.
+// Enables each controller by itself, so that the error names it.
 Result<void> enable_controllers(const std::string& path, int group, const Cgroup& wanted) {
   const std::array<std::pair<bool, std::string_view>, 4> controllers = {
       {{wanted.memory, "memory"}, {wanted.pids, "pids"}, {wanted.cpu, "cpu"}, {wanted.io, "io"}}};
@@ -79,8 +79,8 @@ Result<void> enable_controllers(const std::string& path, int group, const Cgroup
   return {};
 }
 
-// The launcher makes groups in `cells` and moves processes there; the kernel wants both ends of a
-// move, and what they have in common, to be writable for it.
+// The launcher makes groups in `cells` and moves processes there; for a move the kernel wants both
+// groups, and their common ancestor, to be writable for it.
 SysResult<void> chown_tree(int group, int cells, const Identity& identity) {
   if (identity.uid == ::geteuid()) return {};
   constexpr std::array files = {"cgroup.procs", "cgroup.subtree_control", "cgroup.threads"};
@@ -107,7 +107,8 @@ Result<Fd> make_own_groups(const Config& config, int group, std::vector<std::str
     return fail_at(path + "/supervisor/cgroup.procs", moved.error());
   }
   left = CELLBLOCK_TRY(end_leftovers(path, cells->get(), config.identity.uid));
-  // Before the launcher can write there, and for all that it could make.
+  // Comes before the launcher can write there, so that the bound holds for every group that it
+  // makes.
   if (const auto bounded = bound_nesting(cells->get()); !bounded) {
     return fail_at(path + "/cells", bounded.error());
   }

@@ -8,17 +8,17 @@
 
 namespace cellblock::daemon {
 
-/// The groups of this supervisor.
+/// The control groups of this daemon.
 struct OwnGroups {
-  Fd lock;                        ///< as long as it is open no other cellblockd takes the group
+  Fd lock;                        ///< locks the group against other cellblockds while open
   Fd cells;                       ///< the directory for the cells' groups; /dev/null without groups
   std::vector<std::string> left;  ///< warnings of end_leftovers
 };
 
-/// Makes `config.cgroup.directory` what the launcher needs: the supervisor, and with it every
-/// process that it starts, moves into `supervisor` below it; the cells' groups will be made in
-/// `cells`, with all controllers that the configuration counts on. What a killed predecessor left
-/// there is ended. Needs the rights that the group was found with, so before privileges are
+/// Prepares `config.cgroup.directory` for the launcher: moves this process, and so all that it
+/// starts, into the group `supervisor` below it, and makes the group `cells` for the cells' groups,
+/// with all controllers that the configuration needs. Kills the leftovers of an earlier daemon
+/// there. Needs the rights with which the group was found, so call it before privileges are
 /// dropped. Blocking.
 Result<OwnGroups> set_up_groups(const Config& config);
 

@@ -23,8 +23,8 @@ SysResult<void> fill_stdio() {
   return {};
 }
 
-// The launcher inherits it: each of its cells takes some three descriptors, and the soft limit that
-// a login or a service starts with is for programs that use select(2).
+// The launcher inherits the limit: each of its cells takes about three descriptors, and the usual
+// soft limit is for programs that use select(2).
 SysResult<void> raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return sys_fail("getrlimit");

@@ -27,7 +27,8 @@ bool has_secret_commands(const Server& server) {
   return std::ranges::any_of(server.secrets, is_printed);
 }
 
-// All anew: a server's marks have one key. Of the others it has been said that they are too short.
+// Marks all secrets anew, since a server's marks have one key. Warns only about secrets of
+// commands: the check has warned about the others.
 void mark_printed(LoadedConfig& loaded) {
   mark_secrets(loaded.config, loaded.secrets);
   for (const UnmarkedSecret& unmarked : unmarked_secrets(loaded.config, loaded.secrets)) {
@@ -41,7 +42,7 @@ void mark_printed(LoadedConfig& loaded) {
   }
 }
 
-// Of those that are left out for their commands.
+// Names the file of each server that is left out because of a command.
 void name_files(LoadedConfig& loaded) {
   for (Server& server : loaded.config.servers) {
     if (!server.breakage.is_broken() || !server.breakage.file.empty()) continue;
@@ -50,7 +51,7 @@ void name_files(LoadedConfig& loaded) {
   }
 }
 
-// What is broken is told once for each server, when it is known what the configuration becomes.
+// Broken parts are reported once, when the final configuration is known.
 bool is_told_later(const Complaint& complaint) {
   return complaint.severity == Complaint::Severity::broken;
 }
@@ -62,7 +63,7 @@ Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Con
   auto loaded =
       load_config({options.config, options.mode, options.socket, purpose, in_use, credentials});
   if (!loaded) return fail(check_report(options.config, loaded));
-  // Each line says itself that it is a warning.
+  // Each line has the word warning itself.
   for (const Complaint& warning : loaded->warnings) {
     if (!is_told_later(warning)) spdlog::info("{}", to_line(warning));
   }
@@ -71,7 +72,7 @@ Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Con
 
 Result<void> become_user_of(const Config& config) {
   if (config.mode == RunMode::user) return {};
-  // For giving the sockets to their groups, and no longer than that: see bind_sockets.
+  // Kept for giving the sockets to their groups, until bind_sockets() leaves them.
   std::vector<gid_t> groups;
   if (config.listen.group) groups.push_back(*config.listen.group);
   if (config.http && config.http->group) groups.push_back(*config.http->group);
@@ -81,7 +82,7 @@ Result<void> become_user_of(const Config& config) {
 Result<void> run_commands(LoadedConfig& loaded,
                           const std::function<void(std::chrono::milliseconds)>& ask_for_time) {
   const auto said = run_secret_commands(loaded.config, ask_for_time, loaded.secrets);
-  // Logged only here: for readers of the journal, and for who reloads.
+  // Logged here only, for readers of the journal and for the user who reloads.
   for (const std::string& line : said) spdlog::warn("{}", line);
   name_files(loaded);
   if (std::ranges::any_of(loaded.config.servers, has_secret_commands)) mark_printed(loaded);

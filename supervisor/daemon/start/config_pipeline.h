@@ -9,12 +9,12 @@
 #include "supervisor/daemon/start/options.h"
 #include "supervisor/os/sys.h"
 
-/// From the files to what every process of cellblock reads, in this order; at a start, and when
-/// another configuration is brought to a daemon that runs. Blocking, with one thread.
+/// The steps from the files to the sealed configuration, in this order; for a start and for a
+/// reload. Blocking, with one thread.
 namespace cellblock::daemon {
 
-/// Warnings are logged; the error is the whole report. `in_use`, `credentials`: as LoadRequest has
-/// them.
+/// Reads and checks the files, and logs warnings. The error is the whole report. `in_use`,
+/// `credentials`: see LoadRequest.
 Result<LoadedConfig> load(const Options& options, LookPurpose purpose,
                           const Config* in_use = nullptr, const Fd* credentials = nullptr);
 
@@ -23,7 +23,7 @@ Result<LoadedConfig> load(const Options& options, LookPurpose purpose,
 Result<void> become_user_of(const Config& config);
 
 /// Runs the commands that print secrets, as the current user. Calls `ask_for_time` before each with
-/// the time that it may take.
+/// the longest time that the command may take.
 Result<void> run_commands(LoadedConfig& loaded,
                           const std::function<void(std::chrono::milliseconds)>& ask_for_time);
 

@@ -25,7 +25,7 @@ constexpr std::string_view whole_install = ": install all programs from one buil
 std::string own_helper_path(const std::string& name) {
   std::error_code ignored;
   const auto own = fs::read_symlink(own_file, ignored);
-  // Where directories of the file system are one another's links, as in a merged /usr.
+  // Canonical, since system directories may be links to each other, as in a merged /usr.
   const auto installed = fs::weakly_canonical(CELLBLOCK_SBINDIR, ignored);
   return helper_path(own.parent_path(), installed, name);
 }
@@ -40,7 +40,7 @@ Result<std::string> build_id_at(const std::string& path) {
   return *std::move(id);
 }
 
-// What is checked is what is executed: the descriptor's own file.
+// Checks the descriptor's file, which is the one that is executed.
 Result<void> check_program(const Fd& program) {
   const auto file = fmt::format("/proc/self/fd/{}", program.get());
   if (::access(file.c_str(), X_OK) != 0) return fail(std::generic_category().message(errno));

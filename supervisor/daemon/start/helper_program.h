@@ -7,12 +7,12 @@
 
 namespace cellblock::daemon {
 
-/// A helper program of cellblock, opened for its execution. It lies below the configured libexec
-/// directory where cellblockd is where it is installed, else beside cellblockd, and nowhere else.
-/// An error where it is of another build than this program.
+/// Opens a helper program of cellblock for its execution. An installed cellblockd takes helpers
+/// from the configured libexec directory, any other from its own directory. An error: the helper is
+/// of another build than this program.
 Result<Fd> open_helper(const std::string& name);
 
-/// `directory`: that of cellblockd, `installed` the one that was configured for it.
+/// `directory`: of the running cellblockd; `installed`: the configured directory for cellblockd.
 std::string helper_path(const std::string& directory, const std::string& installed,
                         const std::string& name);
 

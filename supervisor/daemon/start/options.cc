@@ -28,7 +28,7 @@ struct Flags {
   bool brief = false;
 };
 
-// The daemon works in `/`, so a relative path is resolved where it was given.
+// Resolves a relative path here, since the daemon works in `/`.
 std::string absolute(const std::string& path) {
   std::error_code error;
   const auto result = std::filesystem::absolute(path, error);
@@ -89,8 +89,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "configuration file")
       ->type_name("FILE")
       ->envname("CELLBLOCK_CONFIG");
-  // Not by CELLBLOCK_SOCKET, which tells clients where to look: set in the shell that starts a
-  // daemon it would move the daemon's socket as well.
+  // CELLBLOCK_SOCKET does not count: it is for clients, and set in the shell that starts a daemon
+  // it would move the daemon's socket as well.
   app.add_option("--socket", flags.socket, "listen here instead of where the configuration says")
       ->type_name("PATH");
   app.add_flag("--user", flags.user,

@@ -22,7 +22,7 @@ constexpr std::size_t max_ids_bytes = 16U << 20;
 constexpr std::size_t longest_problem = 8192;
 constexpr char mount_mark = 'm';
 
-// A line that a crash cut off is the launcher's to remove; its id was never used.
+// Ignores a line that a crash cut off: its id was never used, and the launcher removes it.
 Result<std::string> read_ids(const std::string& state_directory) {
   const std::string path = state_directory + "/ids";
   const auto file = open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -59,7 +59,7 @@ Result<Fd> make_here(const Server& server, const OwnerMount& mount) {
   return id_mapped_tree(source.get(), {mount.uid, mount.gid, mount.cell_id});
 }
 
-// A child opens the path, as its file system may not answer.
+// A child opens the path, since its file system may not answer.
 Result<Fd> make(const Server& server, const OwnerMount& mount) {
   auto work = CELLBLOCK_TRY(ForkedWork::begin({}, [&](int line) {
     const auto tree = make_here(server, mount);
@@ -103,7 +103,7 @@ Result<void> assign_owner_ids(Config& config) {
     for (OwnerMount& mount : server.owner_mounts) {
       mount.cell_id = take_id(table, server.name, mount.uid).value_or(0);
     }
-    // Without an id the client's cells will not start, and say so.
+    // Without an id the client's cells do not start, and their error says why.
     std::erase_if(server.owner_mounts, [](const OwnerMount& mount) { return mount.cell_id == 0; });
   }
   return {};

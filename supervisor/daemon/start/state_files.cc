@@ -18,7 +18,7 @@
 namespace cellblock::daemon {
 namespace {
 
-// Longer than a writer's first line in a file.
+// More than the longest first line of a file.
 constexpr std::size_t longest_first_line = 4096;
 
 std::unexpected<Error> path_fail(const std::string& path, const SysError& error) {
@@ -65,7 +65,7 @@ FirstLine first_line(int file) {
   return {line->sequence, audit::time_of(line->body).value_or(0)};
 }
 
-// The chain would begin anew beside it.
+// Refuses to start beside newer lines, since the chain would begin anew.
 Result<void> refuse_newer_beyond(const Config& config, int directory, std::uint64_t newest) {
   for (std::uint32_t index = config.audit.keep + 1; index < audit::most_files; ++index) {
     const std::string path = audit::log_file_name(config.audit_log, index);
@@ -121,7 +121,8 @@ struct NewDirectory {
   mode_t mode = 0;
 };
 
-// What exists is left as it is. Opened without following a link, since its parent may be /tmp.
+// Leaves an existing directory as it is. Opens the new one without following a link, since its
+// parent may be /tmp.
 Result<void> make_one(const std::string& path, const NewDirectory& wanted) {
   if (::mkdir(path.c_str(), 0700) < 0) {
     if (errno == EEXIST) return {};
@@ -132,14 +133,14 @@ Result<void> make_one(const std::string& path, const NewDirectory& wanted) {
   if (::fchown(directory->get(), wanted.uid, wanted.gid) < 0) {
     return path_fail(path, sys_fail("fchown").error());
   }
-  // Explicitly: the umask has taken bits away from mkdir's mode.
+  // Sets the mode again, since the umask applies to mkdir's mode.
   if (::fchmod(directory->get(), wanted.mode) < 0) {
     return path_fail(path, sys_fail("fchmod").error());
   }
   return {};
 }
 
-// Missing parents become the caller's, passable for the daemon's user but not writable.
+// Missing parents belong to the caller: the daemon's user can pass them, but not write there.
 Result<void> make_with_parents(const std::string& path, const NewDirectory& wanted) {
   const NewDirectory parent{::geteuid(), ::getegid(), 0755};
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
@@ -150,7 +151,7 @@ Result<void> make_with_parents(const std::string& path, const NewDirectory& want
   return make_one(path, wanted);
 }
 
-// Nobody but root and the daemon's user may be able to swap anything on the way.
+// Requires that only root and the daemon's user can replace any part of the path.
 Result<TrustedFile> open_own(const std::string& path, const Config& config) {
   const std::array<uid_t, 2> owners{0, config.identity.uid};
   auto opened = open_trusted(path, WalkRules{.owners = owners, .last_link = LastLink::refuse});

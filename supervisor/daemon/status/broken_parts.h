@@ -5,7 +5,7 @@
 
 #include "policy/config/config.h"
 
-/// What of a configuration is left out, in words. Pure.
+/// The parts of a configuration that are left out, in words. Pure.
 namespace cellblock {
 
 /// A part of a configuration that is left out.
@@ -14,11 +14,11 @@ struct PartLeftOut {
   std::string cause;  ///< with file and line
 };
 
-/// Servers, then roles and tokens. A server whose command or paths are missing is among them,
-/// although it is tried again when it is used.
+/// Servers, then roles and tokens. Includes servers whose command or paths are missing, although
+/// these are tried again at each use.
 std::vector<PartLeftOut> broken_parts(const Config& config);
 
-/// One for each, for the journal: `[MCP:stdio:git] is broken: ...`.
+/// A line for each part, for the journal: `[MCP:stdio:git] is broken: ...`.
 std::vector<std::string> journal_lines(const Config& config);
 
 }  // namespace cellblock

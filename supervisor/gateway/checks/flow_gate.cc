@@ -34,7 +34,7 @@ Failure refused_flow(const FlowVerdict& verdict, const Server& server) {
   return failure;
 }
 
-// What may carry something away: of a read or a prompt its name too.
+// The part of a request that may carry text to the server: for a read or a prompt, its name too.
 std::string_view said_by(std::string_view line, const Message& message, CallKind kind) {
   return kind == CallKind::tool_call ? message.arguments.in(line) : message.params.in(line);
 }
@@ -84,7 +84,7 @@ FlowLabels FlowGate::made(CallKind kind, std::string_view name, std::uint64_t ca
   return is_off(contexts_.rules()) ? FlowLabels() : fresh;
 }
 
-// Lists and a server's greeting have no label.
+// Lists and the server's introduction have no label.
 void FlowGate::answered(CallKind kind, std::string_view name, std::string_view line) {
   const bool is_of_task = kind == CallKind::task_result || kind == CallKind::task_state;
   if (contexts_.rules().rules.empty() || (!is_recorded(kind) && !is_of_task)) return;
@@ -95,7 +95,7 @@ FlowLabels FlowGate::labels_of(CallKind kind, std::string_view name) const {
   return kind == CallKind::tool_call ? labels_of_tool(server_, name) : labels_of_content(server_);
 }
 
-// A server's own word adds a label, and takes none away.
+// A server's annotation adds a label, and removes none.
 void FlowGate::add_annotated(std::string_view tool, FlowLabels& labels) const {
   if (!judges_destructive(contexts_.rules()) || labels.has(FlowLabel::destructive)) return;
   if (pins_.calls_itself_destructive(tool)) labels.add(FlowLabel::destructive);

@@ -11,24 +11,26 @@
 #include "supervisor/gateway/checks/pin_gate.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
-/// What one upstream's calls bring to an agent, and whether they may be made after what it has
-/// read. Pure. See docs/flows.md.
+/// Applies the flow rules to one upstream's calls: the labels that they bring, and whether they may
+/// be made after what the agent has read. Pure. See docs/flows.md.
 namespace cellblock::gateway {
 
 class FlowGate {
  public:
-  /// `pins` know the server's annotations.
+  /// `pins` has the server's annotations.
   FlowGate(const Server& server, FlowContexts& contexts, std::uint64_t session, const PinGate& pins)
       : server_(server), contexts_(contexts), session_(session), pins_(pins) {}
 
-  /// A request that the rules give: it is refused or asked about where that is declared. What is
-  /// asked about anyway stays with the rule that asks. `access` is good until the next request.
+  /// Adds the flow verdict to `access` of a request that the access rules permit: a refusal or an
+  /// approval. An approval that an access rule wants stays with that rule. `access` is valid until
+  /// the next request.
   void judge(std::string_view line, const Message& message, CallAccess& access);
 
-  /// A call that is made: the labels that are new to its context, as far as anybody wants to know.
+  /// Notes a call that is made. Returns the labels that are new to its context; none if no flow
+  /// rule is on.
   FlowLabels made(CallKind kind, std::string_view name, std::uint64_t call);
 
-  /// Its answer, which the host gets: what `copied` compares with.
+  /// Adds the answer that the host gets to the texts that `copied` compares with.
   void answered(CallKind kind, std::string_view name, std::string_view line);
 
  private:

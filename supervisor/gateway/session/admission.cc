@@ -50,8 +50,8 @@ std::optional<Failure> refuse_over_share(CallSlots& places, Time now) {
   return failure;
 }
 
-// Switched off, then unknown, then unrecorded: what is wrong with the installation comes before
-// what is wrong with the request, and neither tells who may use what.
+// Checks in this order: switched off, unknown server, no audit log. Faults of the installation come
+// before faults of the request, and neither reveals other users' rights.
 std::optional<Failure> refuse_attach(const Config& config, const SessionAccess& access,
                                      const std::string& server, AuditState audit) {
   auto failure = refuse_any(config, AuditState::writable);

@@ -35,7 +35,7 @@ std::string digest_text(const ApprovalRequest& request, const Config& config) {
                                       request.method, request.name, request.params)));
 }
 
-// By which the gateway and the server tell calls apart, and nothing else.
+// A progress token only identifies a call, so an approval need not show it.
 bool is_progress_token_alone(const RawMember& member) {
   constexpr std::string_view beginning = R"({"progressToken":)";
   const std::string_view value = member.value;
@@ -44,7 +44,7 @@ bool is_progress_token_alone(const RawMember& member) {
                              [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What a list does not show, and goes to the server as well.
+// Names of the members that a list does not show, but that also go to the server.
 Json names_besides(const ApprovalRequest& request) {
   Json names = Json::array();
   for (const RawMember& member : raw_members(request.params).value_or(std::vector<RawMember>{})) {
@@ -56,7 +56,7 @@ Json names_besides(const ApprovalRequest& request) {
   return names;
 }
 
-// As texts: what is shown is what is sent, byte for byte, and not what a parser made of it.
+// Shows arguments as texts: byte for byte what is sent, not what a parser made of it.
 Json json_of(const PendingApproval& entry, const Config& config, Shown shown, Time now) {
   const ApprovalRequest& request = entry.request;
   const bool is_whole = shown == Shown::whole || request.arguments.size() <= preview;

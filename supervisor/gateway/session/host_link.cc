@@ -59,7 +59,7 @@ LineReader::Receiver HostLink::stdio_receiver() {
           .arrived = [this](auto unread) { receiver_.arrived(unread); }};
 }
 
-// Half-closed, or closed altogether?
+// Tells a host that has closed both directions from one that has closed only its output.
 HostEnd HostLink::how_ended(const Endpoint& out) const {
   pollfd state{out.fd.get(), 0, 0};
   const bool hung_up = ::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;

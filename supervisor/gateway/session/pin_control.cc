@@ -26,7 +26,7 @@ std::string notice_of(const PinSet::Entry& entry) {
          printable(*entry.name, longest_shown_name) + "\" " + withheld_text(*entry.pin);
 }
 
-// What of a tool's inputSchema arguments are not held to; empty: nothing.
+// The parts of a tool's inputSchema that arguments are not checked against; empty: none.
 std::string unchecked_text(const Pin& pin) {
   const auto schema = input_schema_of(pin.accepted);
   if (!schema) return "its inputSchema: " + schema.error();
@@ -67,7 +67,7 @@ bool matches(const NamePattern& pattern, std::string_view name) {
   return pattern.is_prefix ? name.starts_with(pattern.text) : name == pattern.text;
 }
 
-// Whoever writes "read_*" means some that there are.
+// Names patterns without a match: "read_*" is meant to match some definition.
 void add_idle(const std::vector<NamePattern>& patterns, mcp::ListKind kind, const PinSet& pins,
               Json& idle) {
   const auto entries = pins.entries();
@@ -140,7 +140,7 @@ namespace {
 
 using Place = std::pair<mcp::ListKind, std::string>;
 
-/// Those that the request is about, which may all go while it is carried out.
+/// The places of the requested entries. Copies, since the request may remove the entries.
 std::vector<Place> places_of(const PinSet& pins, const PinRequest& request, bool only_withheld) {
   std::vector<Place> places;
   for (const PinSet::Entry& entry : pins.entries()) {
@@ -171,8 +171,8 @@ std::optional<Digest> digest_in(const PinRequest& request) {
 }  // namespace
 
 bool may_decide(const Config& config, const Peer& peer) {
-  // Whoever decides about his own pins has an agent that can do so too. For root's own servers
-  // there is nobody else.
+  // A user who decides about his own pins has an agent that can do so too. For root's own servers
+  // there is no other administrator.
   return config.mode == RunMode::user || peer.is_admin || peer.uid == 0;
 }
 

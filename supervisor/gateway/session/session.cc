@@ -18,17 +18,17 @@
 namespace cellblock::gateway {
 namespace {
 
-// Messages that are too long for their host. What a server sends is held to lines.to_host below;
-// what a bridge or the aggregate writes anew may have grown since, and official SDKs close a
-// connection over it.
+// Messages that are too long for their host. The upstream holds a server's messages to
+// lines.to_host, but a message that a bridge or the aggregate rewrites may have grown since, and
+// official SDKs close a connection over it.
 
 struct InsteadOfOverlong {
-  std::string to_host;  ///< for whoever waits for this answer; else empty
-  std::string to_peer;  ///< the host's refusal, for whoever waits for the host's; else empty
+  std::string to_host;  ///< the error for the host's request; else empty
+  std::string to_peer;  ///< the host's refusal, for the server's request; else empty
 };
 
-// Which call it answers, only a machine far below knows. `content` is what tools/call answers with
-// and nothing else; `resultType` is of the modern era.
+// The session does not know the answered call's method. Only results of tools/call have `content`;
+// `resultType` belongs to the modern era.
 std::string failed_answer(std::string_view id, std::string_view result, const Failure& failure) {
   const Json tree = parse_json(result);
   if (member(tree, "content") == nullptr) return error_reply(id, failure);
@@ -64,7 +64,7 @@ InsteadOfOverlong instead_of_overlong(std::string_view line, const Message& mess
 using wire::AuditKind;
 using wire::AuditOutcome;
 
-// After its input has ended, a host may still wait for answers. One that does not goes: it closes
+// After the end of its input a host may still wait for answers. A host that does not wait closes
 // its output too, or ends its bridge.
 constexpr Milliseconds answers_time{60'000};
 
@@ -155,7 +155,7 @@ bool Session::refused_mcp(std::string_view line, const Message& message, Time no
   return failure.has_value();
 }
 
-// Answers to a server's questions, and what is taken back, may be what a call in flight waits for.
+// Passes on answers to a server's requests, and cancellations: a call in flight may wait for them.
 void Session::mcp_while_draining(std::string_view line, const Message& message, Time now) {
   if (kept_for_next(line, message)) return;
   if (message.kind == MessageKind::request) {
@@ -165,7 +165,7 @@ void Session::mcp_while_draining(std::string_view line, const Message& message, 
   route_answered(now);
 }
 
-// Whoever says MCP without having selected a server means all of them.
+// MCP without a selected server goes to all servers.
 void Session::speak_with_all() {
   const auto route = [this](ServerRouteEffects& above) {
     return std::make_unique<AggregateRoute>(shared_, access_, peer_.session, effects_, above);
@@ -175,7 +175,7 @@ void Session::speak_with_all() {
   note(AuditKind::attach, AuditOutcome::ok, "aggregate");
 }
 
-// For good: what has been given up cannot be taken back on this connection.
+// A role is for good: rights that were given up cannot be regained on this connection.
 bool Session::take_role(const std::string& role) {
   if (role.empty() || role == role_) return true;
   if (!role_.empty()) return false;
@@ -190,7 +190,8 @@ void Session::answer_with_failure(std::string_view line, const Message& message)
   if (message.kind != MessageKind::request) return;
   reply_to_host(
       failed_reply(message.id.in(line), kind_of(message.method), era_of(message), *failure_));
-  // One more turn of the loop, so that the requests that came with this one hear it too.
+  // Ends one turn of the loop later, so that the requests that came with this one get the answer
+  // too.
   effects_.set_deadline(Milliseconds{0});
 }
 
@@ -258,7 +259,7 @@ void Session::refuse_overlong(Slices message, std::size_t size) {
   if (!instead.to_peer.empty()) refusals_.push_back(std::move(instead.to_peer));
 }
 
-// After the turn in which they came up: whoever asked is not done yet.
+// Called after the turn in which the refusals arose, since their callers are not done before.
 void Session::tell_refusals(Time now) {
   for (std::string& text : std::exchange(refusals_, {})) {
     const std::size_t size = text.size();
@@ -271,7 +272,7 @@ void Session::tell_refusals(Time now) {
 
 void Session::route_running(Time /*now*/) {
   if (state_ == State::attaching) {
-    // A cell's start is the attach of its session, unless it is no session's alone.
+    // The start of a cell is the attach of its session; a shared cell belongs to no session alone.
     if (is_shared(*server_, plan_of(*server_))) {
       note(AuditKind::attach, AuditOutcome::ok, "shared");
     }
@@ -283,12 +284,12 @@ void Session::route_lost(const Failure& failure, After after, Time now) {
   if (state_ == State::attaching) return attach_failed(failure, now);
   const bool is_served = state_ == State::attached || is_draining();
   if (after == After::over && is_served) {
-    // What was asked in the other era, or of nobody yet, is not answered any more either.
+    // Requests in the other era, or without a route yet, are not answered any more either.
     route_->fail_all(failure, now);
     return fail(failure, now);
   }
-  // The host has said its last word: how this one ended is how the session will have. What
-  // cellblock did to it on purpose, as for a new declaration, has no verdict.
+  // The host's input has ended, so the end of this route becomes the session's. An end on purpose,
+  // such as for a new declaration, has no verdict.
   const bool is_its_own = failure.code != FailureCode::server_failed || !failure.verdict.empty();
   if (state_ == State::finishing && is_its_own) failure_ = failure;
   route_answered(now);
@@ -315,8 +316,8 @@ void Session::fail(const Failure& failure, Time now) {
   if (state_ == State::finishing) return close("server_failed", &*failure_, now);
   state_ = State::failed;
   answer_kept_with_failure();
-  // A host that has not asked anything yet would see a server that vanished. It hears the cause in
-  // answer to its first request; a request that crossed the end on its way hears it as well.
+  // A host that has not sent a request yet would see a server that vanished. Its first request is
+  // answered with the cause; so is a request that was on its way at the end.
   const Timeouts timeouts = server_ == nullptr ? Timeouts{} : server_->timeouts;
   effects_.set_deadline(host_has_asked_ ? Milliseconds{0} : timeouts.handshake);
   effects_.set_host_flow(HostFlow::flowing);
@@ -369,7 +370,7 @@ void Session::refuse_revoked(std::string_view line, const Message& message, Time
   end_with("stopped", failure, now);
 }
 
-// First of all: what there was points into the old rules.
+// Comes first, since the old access points into the old rules.
 std::optional<Failure> Session::renew_access() {
   if (has_revoked_token()) {
     access_.give_up();
@@ -391,7 +392,7 @@ std::optional<Failure> Session::renew_access() {
 void Session::reconfigure(const ServerSet& changed, Time now) {
   const auto failure = renew_access();
   if (state_ == State::closing) return;
-  // With the cause where its server is left out.
+  // Ends with the cause if the server is left out.
   const bool is_left_out = failure && failure->code == FailureCode::server_failed;
   if (failure) return end_with(is_left_out ? "server_failed" : "stopped", *failure, now);
   if (route_) route_->reconfigure(changed, now);

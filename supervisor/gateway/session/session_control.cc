@@ -68,7 +68,7 @@ void Session::give_host_up(HostPatience::Verdict why, Time now) {
   end_with(given_up.reason, given_up.failure, now);
 }
 
-// An administrator looks after every server that there is.
+// An administrator may ask about every declared server.
 std::optional<Failure> Session::refuse_about(const std::string& server) const {
   if (!peer_.is_admin) return refuse_use(config_, access_, server);
   return find_server(config_, server) != nullptr ? std::nullopt
@@ -130,7 +130,7 @@ void Session::join_context(Time now) {
       FlowPerson{peer_.uid, peer_.gid, {peer_.groups.begin(), peer_.groups.end()}});
 }
 
-// Anybody may say anything here: it is written down, and no permission looks at it.
+// A host may send any label: labels are recorded, and no permission depends on them.
 void Session::note_labels() {
   for (const Label& label : labels_) {
     effects_.record({}, {.kind = AuditKind::label, .tool = label.value, .reason = label.name});
@@ -188,8 +188,8 @@ void Session::attach_failed(const Failure& failure, Time now) {
   effects_.drop_workspace();
   effects_.to_control(error_reply(attachment_.id(), failure));
   if (attachment_.has_stdio()) return fail(failure, now);
-  // The connection is as before: its owner may ask for the logs, or try again. A server route may
-  // be in the middle of telling us; the next attach replaces it.
+  // The connection stays: its owner may ask for the logs, or try again. The route is kept, since it
+  // may be the caller of this function; the next attach replaces it.
   state_ = State::unattached;
   server_ = nullptr;
   labels_.clear();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int size_seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
 
-// Only memory has seals, so no file system is asked, now or when a page is touched.
+// Only memfds have seals, so no file system can block, now or when a page is touched.
 bool is_sound(int memory) {
   const int seals = ::fcntl(memory, F_GET_SEALS);
   if (seals < 0 || (seals & size_seals) != size_seals) return false;
@@ -25,7 +25,7 @@ bool is_sound(int memory) {
          status.st_size == static_cast<off_t>(session_journal_bytes);
 }
 
-// Another process reads it, when this one has gone.
+// Another process reads the journal after the end of this one.
 void store(std::uint32_t& number, std::uint32_t value) {
   std::atomic_ref(number).store(value, std::memory_order_release);
 }
@@ -122,7 +122,7 @@ void SessionJournal::turn_ends(std::optional<std::string_view> unread, std::size
   note_memory();
   const bool is_partial = queued != 0;
   if (std::exchange(is_partial_, is_partial) != is_partial) writer_.set_partial_output(is_partial);
-  // Until the host has taken everything nobody knows which answers it has got whole.
+  // While the host has not taken everything, it is not known which answers it has whole.
   const auto answered = [this](const JournalledCall& call) { return !source_.is_owed(call.id); };
   if (!is_partial && std::erase_if(calls_, answered) != 0) has_new_calls_ = true;
   if (has_new_calls_) note_calls();

@@ -12,7 +12,7 @@
 #include "supervisor/gateway/records/audit_record.h"
 #include "supervisor/gateway/session/session.h"
 
-// The session's part that reads on in results that were cut.
+// The session's part that reads the rest of results that were cut.
 namespace cellblock::gateway {
 
 using wire::AuditKind;
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view rule = "kept_result";
 
-// What one session may have waiting for its records.
+// Bounds of the reads of one session that wait for their records.
 constexpr std::size_t most_reads = 64;
 constexpr std::size_t longest_read = 128U << 10;
 
@@ -67,9 +67,9 @@ bool Session::bounds_results() const {
   return false;
 }
 
-// No rule is asked: it shows nothing but what this session was given already. But it is work, and
-// somebody gets something by it, so it has a rate and a record as any call has. Where no result is
-// bounded nothing of this exists, and a server may have a tool of that name.
+// Asks no rule, since it shows only results that this session has got already. It is work and hands
+// out data, so it has a rate and a record as any call. If no result is bounded, the tool does not
+// exist, and a server may have a tool of that name.
 bool Session::answered_from_kept(std::string_view line, const Message& message, Time now) {
   if (!is_about_kept(line, message) || !bounds_results()) return false;
   auto place = place_for_read(line, now);
@@ -77,7 +77,7 @@ bool Session::answered_from_kept(std::string_view line, const Message& message, 
     refuse_read(line, message, place.error());
     return true;
   }
-  // A function that is kept can be copied, a place cannot.
+  // std::function needs a copyable closure, and a place in the rates cannot be copied.
   const auto read = std::make_shared<ResultRead>(ResultRead{.call = shared_.ids.next(),
                                                             .line = std::string(line),
                                                             .message = message,
@@ -136,12 +136,12 @@ void Session::refuse_read(std::string_view line, const Message& message, const F
 }
 
 void Session::read_recorded(const std::shared_ptr<ResultRead>& read, AuditState log, Time now) {
-  if (std::erase(reads_, read) == 0) return;  // it ended with its session
+  if (std::erase(reads_, read) == 0) return;  // the read ended with its session
   reply_to_host(answer_to_read(*read, log, now));
   end_if_answered(now);
 }
 
-// Nobody waits for them any more, and their records may come when there is no session.
+// No host waits for these reads any more, and their records may come after the session's end.
 void Session::end_reads(std::string_view reason, Time now) {
   for (const auto& read : std::exchange(reads_, {})) {
     const std::string name = name_in(read->line, read->message);

@@ -8,7 +8,7 @@
 #include "supervisor/gateway/message/written_message.h"
 #include "supervisor/gateway/session/session.h"
 
-/// The session's half that goes on where another gateway has ended (session_handoff.h).
+/// The session's part that resumes a session of an ended gateway (session_handoff.h).
 namespace cellblock::gateway {
 
 std::optional<Failure> Session::take_up(const ControlRequest& request) {
@@ -29,7 +29,7 @@ std::optional<Failure> Session::take_up(const ControlRequest& request) {
   return std::nullopt;
 }
 
-// Nothing is started before the host says something.
+// Starts no cell before the host has sent a line.
 bool Session::waits_to_be_taken_up(std::string_view line, const Message& message, Time now) {
   if (!resumption_) return false;
   SessionReplay& memory = resumption_->memory();
@@ -83,7 +83,7 @@ void Session::taken_up(Time now) {
   effects_.set_host_flow(HostFlow::flowing);
 }
 
-// What waited to be said to a session that is over now.
+// Answers the lines that waited for the resumed session, which is over.
 void Session::answer_kept_with_failure() {
   if (!resumption_ || !resumption_->keeps_lines()) return;
   std::string line = resumption_->take_kept();
@@ -92,7 +92,7 @@ void Session::answer_kept_with_failure() {
   if (first.message()) answer_with_failure(first.line(), *first.message());
 }
 
-// True: it is for the next gateway.
+// True: the message is kept for the next gateway.
 bool Session::kept_for_next(std::string_view line, const Message& message) {
   if (!resumption_) return false;
   const bool is_answer =

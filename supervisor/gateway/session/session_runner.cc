@@ -16,15 +16,16 @@ namespace cellblock::gateway {
 
 namespace {
 
-// Where one side is held back because the other does not keep up, and where it may go on.
+// Queued bytes at which one side is held back because the other does not read, and at which it goes
+// on.
 constexpr std::size_t high_water = 1U << 20;
 constexpr std::size_t low_water = 256U << 10;
-// Of a line beyond its limit as much again as the longest may have, and so much at least: it may
-// still end.
+// An overlong line is skipped for as many bytes again as the limit, and at least for so many: it
+// may still end.
 constexpr std::size_t least_skipped = 8U << 20;
 
-// One bound for all servers, since nobody knows before attach which it will be; the session holds
-// each line to its own.
+// One bound for all servers, since the server is not known before the attach; the session applies
+// the server's own.
 HostLink::Bounds bounds_of(const Config& config) {
   HostLink::Bounds bounds{.max_line = 64U << 10, .max_queued = 4U << 20};
   for (const Server& server : config.servers) {
@@ -45,7 +46,7 @@ SharedParts shared_parts(GatewayServices& services) {
           .kept_total = &services.kept_total()};
 }
 
-/// One machine's deadline: what it brings about is carried out at once.
+/// The deadline of one machine; its effects are carried out at once.
 class TimerAlarm final : public Alarm {
  public:
   TimerAlarm(EventLoop& loop, std::function<void()> rings) : timer_(loop, std::move(rings)) {}
@@ -218,7 +219,7 @@ ServerCell& SessionRunner::make_cell(const CellPlan& plan) {
   return cells_.back()->cell();
 }
 
-// Names of things are the host's and the server's words, wherever they come from.
+// Redacts names, which are text of the host or the server.
 std::string SessionRunner::name_in_record(const AuditPlace& place, const AuditNote& note) {
   using enum wire::AuditKind;
   constexpr std::array of_messages{call, call_ended, refused, finding, flow, approval};
@@ -234,7 +235,7 @@ void SessionRunner::set_deadline(std::optional<Milliseconds> from_now) {
   }
 }
 
-// Before it is cut: half a secret is not recognised.
+// Redacts before cutting, since half a secret is not recognised.
 void SessionRunner::record(const AuditPlace& place, const AuditNote& said) {
   AuditNote note = said;
   const std::string name = name_in_record(place, note);
@@ -255,7 +256,7 @@ void SessionRunner::when_recorded(WhenRecorded then) {
       });
 }
 
-// What comes later comes between turns of this session: it is settled then too.
+// A late answer comes between turns of this session, so it is followed by a turn's end, too.
 void SessionRunner::answer_control(const ControlRequest& request, ControlAnswered answered) {
   services_.answer_control(
       request, session_.peer(),
@@ -268,7 +269,7 @@ void SessionRunner::answer_control(const ControlRequest& request, ControlAnswere
 
 // --- the end of each turn ------------------------------------------------------------------------
 
-// Once, however many calls went on in this turn: their lines go to a cell in one write.
+// Runs once for all calls of this turn: their lines go to a cell in one write.
 void SessionRunner::settle_later() {
   if (std::exchange(settling_comes_, true)) return;
   services_.loop().defer([this, here = std::weak_ptr(here_)] {
@@ -290,17 +291,17 @@ void SessionRunner::settle() {
   retire();
 }
 
-// Everything is said that is to be said in this turn.
+// All output of this turn has been sent or queued.
 void SessionRunner::note_turn() {
   if (journal_) journal_->turn_ends(host_.unread(), host_.queued());
 }
 
-// By index: what a cell's end brings about may add another one.
+// Iterates by index, since a cell's end may add another cell.
 void SessionRunner::settle_cells() {
   for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i]->settle();
 }
 
-// The timer is left where it is as long as that is not too late: most lines are whole at once.
+// Leaves the timer alone unless it is too late: most lines arrive whole.
 void SessionRunner::watch_host() {
   if (host_.is_closing()) return patience_due_.cancel();
   patience_.look(host_.progress(), host_.is_held(), now());
@@ -332,9 +333,9 @@ void SessionRunner::check_held() {
   session_.host_ended(HostEnd::gone, now());
 }
 
-// Never the cell for the cell's own queue, nor the host for the host's: a side that reads nothing
-// until it has written everything would stand still for ever. Nor a host that speaks to many
-// servers for the queue of one: that is bounded by itself.
+// Never holds a side back for its own queue: a side that reads nothing until it has written
+// everything would wait for ever. Nor does it hold back a host of many servers for the queue of
+// one, which has its own bound.
 void SessionRunner::balance() {
   const std::size_t fullest = session_.has_many_servers() ? 0 : fullest_queue();
   if (fullest > high_water) host_.set_paused(true);
@@ -346,8 +347,8 @@ void SessionRunner::balance() {
   }
 }
 
-// A shared cell is never held back for one of its hosts: that would hold back the others. A host
-// that does not read loses its session when its queue is full.
+// Never holds back a shared cell for one of its hosts, since that would hold back the others. A
+// host that does not read loses its session when its queue is full.
 std::size_t SessionRunner::fullest_queue() const {
   std::size_t fullest = 0;
   for (const auto& cell : cells_) fullest = std::max(fullest, cell->queued());

@@ -70,7 +70,7 @@ bool is_owners(const Server& server, std::size_t bind, std::uint32_t uid) {
   });
 }
 
-// What runs, or the script that it runs: the first argument that is no option.
+// The program, or the script that it runs: the first argument that is no option.
 bool holds_program(const Server& server, const Bind& bind) {
   const auto is_in = [&bind](const std::string& word) { return is_at_or_below(word, bind.target); };
   if (server.command.empty()) return false;
@@ -79,7 +79,7 @@ bool holds_program(const Server& server, const Bind& bind) {
   return is_in(server.command.front()) || (script != server.command.end() && is_in(*script));
 }
 
-// "as": whom the file system takes the cell for there.
+// "as": the identity of the cell for the file system there.
 Json path_json(const Server& server, std::size_t bind, const CellWhose& whose) {
   const Bind& declared = server.binds[bind];
   Json json{{"source", declared.source},
@@ -182,8 +182,8 @@ Json denied_kinds_json(const DeniedLog& denied) {
 
 namespace {
 
-// How far a state is on the way to being useful: the best cell speaks for its server, and that of a
-// probe or a survey for nobody. A spare one speaks where there is no other.
+// The rank of a state: the cell with the highest stands for its server. Cells of probes and surveys
+// do not count; a spare one counts if there is no other.
 int rank_of(const CellRow& cell) {
   if (cell.program != wire::CellProgram::server) return -1;
   if (cell.spare) return cell.state == CellState::handshaking ? 0 : -1;
@@ -194,7 +194,7 @@ int rank_of(const CellRow& cell) {
   return name == "draining" ? 1 : 0;
 }
 
-// A server that nobody can list is not well because no session has tried it since.
+// A server whose tools cannot be listed has failed, even if no session has tried it since.
 bool is_failed(const ServerRow& row) {
   const CatalogueView& catalogue = row.catalogue;
   const bool is_listed = catalogue.kept != nullptr && !catalogue.expired;
@@ -202,13 +202,13 @@ bool is_failed(const ServerRow& row) {
          (row.last_end != nullptr && is_crash(row.last_end->failure.verdict));
 }
 
-// Of a spare one nobody expects that it shakes hands.
+// A spare cell need not have made its handshake.
 std::string_view state_of(const CellRow& cell) {
   if (cell.spare && cell.state == CellState::handshaking) return "spare";
   return public_name_of(cell.state);
 }
 
-// A command that was not there is tried at each start, and has been found if a cell has ended well.
+// A missing command is tried at each start; if a cell has ended well, the command was found.
 std::string breakage_of(const ServerRow& row) {
   const Server& server = *row.server;
   if (server.breakage.is_broken()) return text_of(server.breakage);
@@ -364,7 +364,7 @@ Json cgroup_json(const Cgroup& cgroup) {
           {"because", cgroup.missing_because}};
 }
 
-// As `cellblock audit verify --anchor` takes it.
+// In the form that `cellblock audit verify --anchor` takes.
 Json json_of(const AuditHealth& audit) {
   Json json{{"written", audit.log == LogHealth::written}, {"waiting", audit.waiting}};
   if (audit.last.sequence > 0) {
@@ -373,7 +373,7 @@ Json json_of(const AuditHealth& audit) {
   return json;
 }
 
-// Of other users' tokens not even the names.
+// Leaves out other users' tokens, even their names.
 Json http_json(const HttpListen& listen, const HttpUse& use) {
   Json tokens = Json::array();
   for (const HttpToken& token : listen.tokens) {
