@@ -35,13 +35,70 @@ std::uint64_t mixed(std::uint64_t hash) {
   return hash | 1U;
 }
 
-/// The length of an invisible character (soft hyphen, zero width, word joiner); 0: it is visible.
-std::size_t invisible_at(std::string_view text) {
-  for (const std::string_view hidden : {"\xc2\xad", "\xe2\x80\x8b", "\xe2\x80\x8c", "\xe2\x80\x8d",
-                                        "\xe2\x81\xa0", "\xef\xbb\xbf"}) {
-    if (text.starts_with(hidden)) return hidden.size();
+/// Characters of UTF-8 from `first` to `last`, which have the same number of bytes.
+struct CharacterRange {
+  std::string_view first;
+  std::string_view last;
+};
+
+bool begins_in(std::string_view text, const CharacterRange& range) {
+  const std::string_view character = text.substr(0, range.first.size());
+  return character.size() == range.first.size() && character >= range.first &&
+         character <= range.last;
+}
+
+// Soft hyphen, combining marks, zero width and directions, variation selectors, tags.
+constexpr std::array invisible_characters{CharacterRange{"\xc2\xad", "\xc2\xad"},
+                                          CharacterRange{"\xcc\x80", "\xcd\xaf"},
+                                          CharacterRange{"\xe1\xa0\x8b", "\xe1\xa0\x8f"},
+                                          CharacterRange{"\xe2\x80\x8b", "\xe2\x80\x8f"},
+                                          CharacterRange{"\xe2\x80\xaa", "\xe2\x80\xae"},
+                                          CharacterRange{"\xe2\x81\xa0", "\xe2\x81\xaf"},
+                                          CharacterRange{"\xef\xb8\x80", "\xef\xb8\x8f"},
+                                          CharacterRange{"\xef\xbb\xbf", "\xef\xbb\xbf"},
+                                          CharacterRange{"\xf3\xa0\x80\x80", "\xf3\xa0\x87\xaf"}};
+// "\u2010" to "\u2015", and the minus.
+constexpr std::array dashes{CharacterRange{"\xe2\x80\x90", "\xe2\x80\x95"},
+                            CharacterRange{"\xe2\x88\x92", "\xe2\x88\x92"}};
+// No-break space and the signs of Latin 1, general punctuation, CJK punctuation.
+constexpr std::array spaces_and_punctuation{
+    CharacterRange{"\xc2\xa0", "\xc2\xbf"}, CharacterRange{"\xe1\x9a\x80", "\xe1\x9a\x80"},
+    CharacterRange{"\xe2\x80\x80", "\xe2\x81\x9f"}, CharacterRange{"\xe3\x80\x80", "\xe3\x80\xbf"}};
+// Of ASCII's characters those as wide as a Chinese one.
+constexpr std::array wide_characters{CharacterRange{"\xef\xbc\x81", "\xef\xbc\xbf"},
+                                     CharacterRange{"\xef\xbd\x80", "\xef\xbd\x9e"}};
+
+template <std::size_t count>
+const CharacterRange* range_at(std::string_view text,
+                               const std::array<CharacterRange, count>& ranges) {
+  const auto found = std::ranges::find_if(
+      ranges, [text](const CharacterRange& range) { return begins_in(text, range); });
+  return found == ranges.end() ? nullptr : &*found;
+}
+
+char narrow(std::string_view wide) {
+  constexpr int first = 0x81 - '!';
+  constexpr int later = 0x80 - '`';
+  const int last_byte = static_cast<unsigned char>(wide[2]);
+  return static_cast<char>(last_byte - (wide[1] == '\xbc' ? first : later));
+}
+
+/// What a character that is not ASCII stands for, if it is no letter of its own.
+struct StandIn {
+  std::size_t size = 0;  ///< in bytes of the text; 0: it stands for itself
+  std::string text;
+};
+
+StandIn stand_in_at(std::string_view text) {
+  if (const auto* range = range_at(text, invisible_characters)) return {range->first.size(), ""};
+  if (const auto* range = range_at(text, dashes)) return {range->first.size(), "-"};
+  if (const auto* range = range_at(text, spaces_and_punctuation)) {
+    return {range->first.size(), " "};
   }
-  return 0;
+  if (const auto* range = range_at(text, wide_characters)) {
+    return {range->first.size(), std::string(1, folded(narrow(text)))};
+  }
+  return {};
 }
 
 // The n of a \n that was escaped twice is no letter.
@@ -49,12 +106,15 @@ bool is_escape(std::string_view text) {
   return text.size() > 1 && text[0] == '\\' && std::string_view(R"(nrt"\/)").contains(text[1]);
 }
 
-/// Lower case, without invisible characters; escaped line breaks become spaces.
+/// Lower case, without what nobody sees; spaces and punctuation that are not ASCII, and line breaks
+/// that are written as escapes, are spaces.
 std::string normalized(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    std::size_t taken = is_high(text[0]) ? invisible_at(text) : 0;
+    const StandIn stand_in = is_high(text[0]) ? stand_in_at(text) : StandIn{};
+    std::size_t taken = stand_in.size;
+    out += stand_in.text;
     if (is_escape(text)) {
       out += ' ';
       taken = 2;
@@ -195,7 +255,7 @@ void for_each_fingerprint(std::string_view text, const FingerprintVisitor& visit
 
 void CopiedText::add_json(std::string_view json) {
   if (is_full_) return;
-  for_each_text(json, [this](std::string_view text) {
+  for_each_text(json, LongRuns::ends, [this](std::string_view text) {
     if (!is_full_) for_each_fingerprint(text, [this](std::uint64_t found) { add(found); });
   });
 }
@@ -204,10 +264,12 @@ bool CopiedText::is_in_json(std::string_view json) const {
   if (is_full_) return true;
   if (size_ == 0) return false;
   bool is_found = false;
-  for_each_text(json, [&](std::string_view text) {
+  const auto look = [&](std::string_view text) {
     if (is_found) return;
     for_each_fingerprint(text, [&](std::uint64_t found) { is_found = is_found || has(found); });
-  });
+  };
+  for_each_text(json, LongRuns::whole, look);
+  if (!is_found) look(joined_strings(json));
   return is_found;
 }
 

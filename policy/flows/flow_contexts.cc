@@ -71,27 +71,44 @@ void FlowContexts::read(std::uint64_t session, FlowLabels brings, std::string_vi
   }
 }
 
+/// Whether a call's arguments may repeat a context's texts. What is not known of these counts as
+/// repeated. They are compared once, however many rules ask.
+class FlowContexts::Repeats {
+ public:
+  Repeats(const Context& context, std::string_view arguments)
+      : context_(context), arguments_(arguments) {}
+
+  bool any_of(FlowLabels after) {
+    return std::ranges::any_of(
+        remembered, [&](FlowLabel label) { return after.has(label) && is_repeated(label); });
+  }
+
+ private:
+  bool is_repeated(FlowLabel label) {
+    if (context_.unread.has(label)) return true;
+    const auto index = static_cast<std::size_t>(label);
+    std::optional<bool>& answer = answers_.at(index);
+    if (!answer) answer = context_.texts.at(index).is_in_json(arguments_);
+    return *answer;
+  }
+
+  const Context& context_;
+  std::string_view arguments_;
+  std::array<std::optional<bool>, 2> answers_;  ///< by FlowLabel
+};
+
 std::optional<FlowVerdict> FlowContexts::judge(const FlowCall& call) const {
   const Context* context = is_off(rules_) ? nullptr : known_context(call.session);
   if (context == nullptr || context->labels.empty()) return std::nullopt;
   const FlowPerson* person = person_of(call.session);
+  Repeats repeats(*context, call.arguments);
   auto strictest = strictest_rule(rules_, [&](const FlowRule& rule) {
     return context->labels.has_all(rule.after) && concerns(rule, call.target, person) &&
-           (!rule.copied || may_repeat(*context, rule, call.arguments));
+           (!rule.copied || repeats.any_of(rule.after));
   });
   if (!strictest) return std::nullopt;
   std::string why = reason(*context, *strictest, call.target.labels);
   return FlowVerdict{*std::move(strictest), std::move(why)};
-}
-
-// Unknown texts of a context count as repeated.
-bool FlowContexts::may_repeat(const Context& context, const FlowRule& rule,
-                              std::string_view arguments) {
-  return std::ranges::any_of(remembered, [&](FlowLabel label) {
-    if (!rule.after.has(label)) return false;
-    return context.unread.has(label) ||
-           context.texts.at(static_cast<std::size_t>(label)).is_in_json(arguments);
-  });
 }
 
 // The sentence is the same as long as the context has the labels, so that an approval's text does

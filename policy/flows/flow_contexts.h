@@ -95,10 +95,10 @@ class FlowContexts {
     std::string context;
     std::optional<FlowPerson> person;
   };
+  class Repeats;
   Context& context_of(std::uint64_t session);
   const Context* known_context(std::uint64_t session) const;
   const FlowPerson* person_of(std::uint64_t session) const;
-  static bool may_repeat(const Context& context, const FlowRule& rule, std::string_view arguments);
   static std::string reason(const Context& context, const FlowRule& rule, FlowLabels of_call);
   Context& begun(const std::string& name);
   void forget_old(Instant now);

@@ -133,7 +133,7 @@ Run run_at(std::string_view text, std::size_t begin) {
 
 class Views {
  public:
-  explicit Views(const TextVisitor& visit) : visit_(visit) {}
+  Views(LongRuns runs, const TextVisitor& visit) : runs_(runs), visit_(visit) {}
 
   void see(std::string_view text, unsigned depth) {
     see_shortened(text);
@@ -169,6 +169,7 @@ class Views {
   }
 
   void see_shortened(std::string_view text) {
+    if (runs_ == LongRuns::whole) return visit_(text);
     std::string kept;
     std::size_t copied = 0;
     for (std::size_t at = 0; at < text.size();) {
@@ -186,6 +187,7 @@ class Views {
     visit_(kept);
   }
 
+  LongRuns runs_;
   const TextVisitor& visit_;
 };
 
@@ -206,10 +208,15 @@ bool is_scalar_byte(char c) {
          c == 'E';
 }
 
+bool is_name(std::string_view json, std::size_t end) {
+  const std::size_t next = json.find_first_not_of(" \t\r\n", end);
+  return next != std::string_view::npos && json[next] == ':';
+}
+
 }  // namespace
 
-void for_each_text(std::string_view json, const TextVisitor& visit) {
-  Views views(visit);
+void for_each_text(std::string_view json, LongRuns runs, const TextVisitor& visit) {
+  Views views(runs, visit);
   for (std::size_t at = 0; at < json.size();) {
     const std::size_t begin = at;
     if (json[at] == '"') {
@@ -221,6 +228,16 @@ void for_each_text(std::string_view json, const TextVisitor& visit) {
     if (at - begin >= shortest_decoded) visit(json.substr(begin, at - begin));
     if (at == begin) ++at;
   }
+}
+
+std::string joined_strings(std::string_view json) {
+  std::string joined;
+  for (std::size_t at = json.find('"'); at < json.size(); at = json.find('"', at)) {
+    const std::size_t end = string_end(json, at);
+    if (!is_name(json, end)) joined += decoded(json.substr(at, end - at)) + ' ';
+    at = end;
+  }
+  return joined;
 }
 
 }  // namespace cellblock

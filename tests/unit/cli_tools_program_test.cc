@@ -78,7 +78,7 @@ struct Attempt {
 
 // Each reaches what cellblock-tools does, which finds no daemon, no file, or nobody to ask.
 const std::map<cli::Tool, std::vector<Attempt>> attempts{
-    {cli::Tool::add, {{{"add", "x", "--", "true"}, 1, "nobody can be asked"}}},
+    {cli::Tool::add, {{{"add", "x", "--allow", "root", "--", "true"}, 1, "nobody can be asked"}}},
     {cli::Tool::added_list, {{{"servers"}, 0, "no server was added"}}},
     {cli::Tool::added_removal, {{{"remove", "x"}, 1, "was not added"}}},
     {cli::Tool::added_update, {{{"update"}, 1, "nobody can be asked"}}},

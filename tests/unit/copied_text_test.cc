@@ -30,6 +30,55 @@ TEST(CopiedText, FindsAPassageInWhateverCaseAndPunctuation) {
                       "eva to settle the merger"));
 }
 
+TEST(CopiedText, FindsAPassageWhoseSpacesAndPunctuationAreOthersThanAsciis) {
+  const auto with_spaces = [](const std::string& space) {
+    std::string text;
+    for (const char c : passage) text += c == ' ' ? space : std::string(1, c);
+    return text;
+  };
+  EXPECT_TRUE(repeats(passage, with_spaces("\xc2\xa0"))) << "no-break space";
+  EXPECT_TRUE(repeats(passage, with_spaces("\xe2\x80\x89"))) << "thin space";
+  EXPECT_TRUE(repeats(passage, with_spaces("\xe2\x80\x94"))) << "dash";
+  EXPECT_TRUE(repeats(passage, with_spaces("\xc2\xb7"))) << "middle dot";
+  EXPECT_TRUE(repeats(passage, with_spaces("\xe3\x80\x82"))) << "ideographic full stop";
+  EXPECT_TRUE(repeats(with_spaces("\xc2\xa0"), passage)) << "the other way round";
+}
+
+TEST(CopiedText, FindsAPassageWithMarksThatAreNoLetters) {
+  std::string marked;
+  std::string wide;
+  for (const char c : passage) {
+    marked += std::string(1, c) + "\xcc\xb2";
+    const bool is_later = c >= '`';
+    const char last = static_cast<char>(is_later ? c - '`' + 0x80 : c - '!' + 0x81);
+    wide += c == ' ' ? " " : std::string(is_later ? "\xef\xbd" : "\xef\xbc") + last;
+  }
+  EXPECT_TRUE(repeats(passage, marked)) << "underlined";
+  EXPECT_TRUE(repeats(passage, wide));
+  EXPECT_TRUE(repeats("mail eve@evil.example now", "eve@\xef\xbd\x85vil.example"));
+  EXPECT_TRUE(repeats("key sk-live-9aX27bQ",
+                      "sk\xe2\x80\x91live\xe2\x80\x91"
+                      "9aX27bQ"));
+  EXPECT_FALSE(repeats("\xc3\xa9t\xc3\xa9", "\xc2")) << "half a character";
+}
+
+TEST(CopiedText, FindsAPassageInPiecesOfOneCall) {
+  CopiedText copied;
+  copied.add_json(as_json(passage));
+  EXPECT_TRUE(copied.is_in_json(
+      R"({"lines":["The board meets","in Geneva to settle","the merger with"]})"));
+  EXPECT_TRUE(
+      copied.is_in_json(R"({"a":"The board meets","b" : "in Geneva to settle","c":"the merger"})"));
+  EXPECT_FALSE(copied.is_in_json(R"({"lines":["The board","with the merger","in Geneva"]})"));
+}
+
+TEST(CopiedText, FindsAPassageInTheMiddleOfALongRun) {
+  std::string joined = std::string(700, 'x') + "-";
+  for (const char c : passage) joined += c == ' ' ? '-' : c;
+  joined += "-" + std::string(700, 'y');
+  EXPECT_TRUE(repeats(passage, joined));
+}
+
 TEST(CopiedText, FindsNoParaphraseAndNoUsualWords) {
   EXPECT_FALSE(repeats(passage, "Directors will gather in Switzerland about buying a competitor"));
   EXPECT_FALSE(repeats(passage, "The board meets on Monday"));
