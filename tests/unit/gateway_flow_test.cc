@@ -123,6 +123,18 @@ TEST_F(FlowTest, IsAskedAboutByTheRuleThatAsksAnyway) {
   EXPECT_EQ(policy().approvals.entries().front().request.rule, "rule[1]");
 }
 
+TEST_F(FlowTest, WaitsForTheAdministratorWhereItsOwnRuleAsksTheUser) {
+  config_.flows.trifecta = FlowEffect::ask;
+  Rule asks{.name = "rule[1]", .effect = Effect::ask, .approver = Approver::user, .uids = {1000}};
+  asks.tools = {{"send", false}};
+  config_.servers[0].rules.push_back(asks);
+  read_both();
+  call("send");
+  EXPECT_THAT(effects_.cell, IsEmpty());
+  ASSERT_THAT(policy().approvals.entries(), SizeIs(1));
+  EXPECT_THAT(policy().approvals.entries().front().request.rule, HasSubstr("flows.trifecta"));
+}
+
 TEST_F(FlowTest, IsRefusedAlsoWhereItsRulesWouldAsk) {
   Rule asks{.name = "rule[1]", .effect = Effect::ask, .uids = {1000}};
   asks.tools = {{"send", false}};

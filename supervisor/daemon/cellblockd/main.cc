@@ -202,6 +202,8 @@ SupervisorState state_for(LauncherProcess launcher, Sockets sockets, Owned owned
 
 Result<void> run(const Options& options) {
   end_when_out_of_memory("cellblockd");
+  // An exec keeps what the starter ignores or blocks: with SIGCHLD ignored no child's end is known.
+  if (!reset_signals()) return fail("pthread_sigmask");
   static_cast<void>(::signal(SIGHUP, SIG_IGN));  // until the supervisor can reload
   ServiceManager manager = CELLBLOCK_TRY(meet_service_manager());
   CELLBLOCK_CHECK(clean_start(manager.offer.socket ? 1 : 0));

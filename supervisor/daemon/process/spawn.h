@@ -27,8 +27,8 @@ SysResult<pid_t> spawn(int program, const std::vector<std::string>& arguments,
 /// an error; the descriptors from 3 on have been renumbered then. The caller has one thread.
 SysError become(int program, const std::vector<std::string>& arguments, std::span<const int> fds);
 
-/// For a child before its exec, since blocked and ignored signals survive an exec. Makes system
-/// calls only.
+/// For a program that begins, and for a child before its exec, since blocked and ignored signals
+/// survive an exec. Makes system calls only.
 bool reset_signals();
 
 /// "exited with code 1", "was killed by signal 9"; `status`: of waitpid(2).

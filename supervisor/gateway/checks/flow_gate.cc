@@ -39,6 +39,11 @@ std::string_view said_by(std::string_view line, const Message& message, CallKind
   return kind == CallKind::tool_call ? message.arguments.in(line) : message.params.in(line);
 }
 
+// Of two that ask, the one that asks an administrator: a user must not approve in its place.
+bool asks_before(const FlowRule& rule, const Rule* asks) {
+  return asks == nullptr || (asks->approver == Approver::user && rule.approver == Approver::admin);
+}
+
 bool judges_destructive(const FlowRules& rules) {
   return std::ranges::any_of(
       rules.rules, [](const FlowRule& rule) { return rule.before.has(FlowLabel::destructive); });
@@ -66,7 +71,7 @@ void FlowGate::judge(std::string_view line, const Message& message, CallAccess& 
     access.rule = rule_;
     access.refusal =
         failed_reply(message.id.in(line), kind, era_of(message), refused_flow(*verdict, server_));
-  } else if (access.flow == FlowEffect::ask && access.asks == nullptr) {
+  } else if (access.flow == FlowEffect::ask && asks_before(verdict->rule, access.asks)) {
     asks_ = {.name = fmt::format("{}: {}", rule_, verdict->why),
              .line = verdict->rule.line,
              .effect = Effect::ask,
