@@ -10,14 +10,7 @@ const daemon = new Daemon();
 let host;
 
 before(async () => {
-  daemon.declare('everything', '@modelcontextprotocol/server-everything', ['stdio'],
-                 ['pin = "off"', 'client_features = ["elicitation", "sampling", "roots"]']);
-  daemon.more += `[[server.everything.rule]]
-effect = "ask"
-approver = "user"
-tools = ["get-sum"]
-users = [${process.getuid() === 0 ? hostId : process.getuid()}]
-`;
+  daemon.declareEverything(['elicitation', 'sampling', 'roots']);
   await daemon.start();
   host = new NodeHost(daemon);
 });

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import { Daemon, asHost, hostId } from './support/daemon.mjs';
+import { Daemon, asHost } from './support/daemon.mjs';
 
 const python = '/usr/bin/python3';
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -40,14 +40,7 @@ async function run() {
 
 before(async () => {
   if (skip) return;
-  daemon.declare('everything', '@modelcontextprotocol/server-everything', ['stdio'],
-                 ['pin = "off"', 'client_features = ["elicitation"]']);
-  daemon.more += `[[server.everything.rule]]
-effect = "ask"
-approver = "user"
-tools = ["get-sum"]
-users = [${process.getuid() === 0 ? hostId : process.getuid()}]
-`;
+  daemon.declareEverything(['elicitation']);
   await daemon.start();
   await run();
 });

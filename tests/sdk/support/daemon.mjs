@@ -71,6 +71,19 @@ export class Daemon {
     this.#declare(name, script, args, lines);
   }
 
+  // Declares server-everything, which may ask the host for these features; its get-sum asks the user.
+  declareEverything(features) {
+    const listed = features.map(feature => `"${feature}"`).join(', ');
+    this.declare('everything', '@modelcontextprotocol/server-everything', ['stdio'],
+                 ['pin = "off"', `client_features = [${listed}]`]);
+    this.more += `[[server.everything.rule]]
+effect = "ask"
+approver = "user"
+tools = ["get-sum"]
+users = [${isRoot ? hostId : process.getuid()}]
+`;
+  }
+
   // Declares a server of tests/fixtures, which may take modules from the folders named.
   declareFixture(name, script, { args = [], lines = [], folders = [], packages = false } = {}) {
     const place = path.join(this.directory, 'mcp');
