@@ -105,6 +105,14 @@ TEST_P(Admin, SeesEveryDeclaredServerBeforeAnybodyIsConnected) {
   EXPECT_THAT(run({"status"}, alice).text, Not(HasSubstr("USERS"))) << "no administrator";
 }
 
+TEST_P(Admin, SeesHowFarTheLogOfTheDaemonThatAnswersReachesBack) {
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  host.call("recorded");
+  EXPECT_THAT(run({"status"}, admin()).text, HasSubstr("audit log: reaches back 0 h 0 min"));
+}
+
 TEST_P(Admin, SeesWhoHasSwitchedEverythingOff) {
   if (!is_system()) GTEST_SKIP() << "rootless there is one user, whose status it is";
   start();

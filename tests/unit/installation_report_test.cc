@@ -28,12 +28,14 @@ TEST(InstallationReport, HasTheStateAndEveryDeclaredServer) {
   config.servers = {server("files"), server("git"), server("gone")};
   config.servers[1].breakage.cause = "no \"git\"\there";
   config.servers[2].removed = true;
+  config.audit_log = "/srv/log/audit.jsonl";
   const Json json = report(config, {.users = 2, .cells = 3, .last_failure = "it \\ failed"});
   EXPECT_EQ(json["enabled"], true);
   EXPECT_EQ(json["users"], 2);
   EXPECT_EQ(json["cells"], 3);
   EXPECT_EQ(json["last_failure"], "it \\ failed");
   EXPECT_EQ(json["audit"]["written"], true);
+  EXPECT_EQ(json["audit"]["log"], "/srv/log/audit.jsonl");
   ASSERT_EQ(json["servers"].size(), 2U);
   EXPECT_EQ(json["servers"][0]["state"], "stopped");
   EXPECT_FALSE(json["servers"][0].contains("broken"));

@@ -75,10 +75,20 @@ std::string what_waits(const Context& context, std::uint32_t uid, const std::str
                  width, 4);
 }
 
-// Of who may read the log: how far back it reaches.
+// The log of the daemon that answers, which need not be that of the configuration found here.
+// Empty: the daemon tells it administrators only.
+std::string log_of_daemon(const Context& context) {
+  const auto installation = ask_installation(context);
+  if (!installation) return {};
+  const auto json = Json::parse(*installation, nullptr, false);
+  const auto log = Json::json_pointer("/audit/log");
+  return json.contains(log) && json[log].is_string() ? json[log].get<std::string>() : "";
+}
+
+// For a user who may read the log: how far back it reaches.
 std::string reach_of_log(const Context& context) {
   constexpr std::int64_t day = 24LL * 3600;
-  const auto files = log_files(audit_log_path(configuration_of(context)));
+  const auto files = log_files(log_of_daemon(context));
   if (!files || files->empty() || files->front().since == 0) return {};
   const LogFile& oldest = files->front();
   const std::int64_t reach = std::max<std::int64_t>(std::time(nullptr) - oldest.since, 0);

@@ -22,7 +22,8 @@ std::string installation_json(const Config& config, const InstallationState& sta
       .text("mode", config.mode == RunMode::user ? "user" : "system")
       .flag("enabled", config.enabled && !state.switched_off)
       .raw("switch", switch_json(state))
-      .raw("audit", JsonMembers().flag("written", state.audit_runs).object())
+      .raw("audit",
+           JsonMembers().flag("written", state.audit_runs).text("log", config.audit_log).object())
       .number("users", state.users)
       .number("cells", state.cells)
       .text("last_failure", state.last_failure)
