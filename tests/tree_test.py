@@ -23,6 +23,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 # Folder -> the project's folders that it may include from. Everything else is forbidden.
 SHARED = ["policy", "supervisor/os", "supervisor/ipc", "supervisor/log"]
+HANDED_OVER = ["supervisor/process", "supervisor/activation", "supervisor/handover"]
 MAY_INCLUDE = {
     "policy": ["policy"],
     "client": ["policy", "client", "cellblock"],
@@ -38,7 +39,12 @@ MAY_INCLUDE = {
     "supervisor/http": [*SHARED, "supervisor/http_connection", "supervisor/http"],
     "supervisor/metrics": [*SHARED, "supervisor/http_connection", "supervisor/metrics"],
     "supervisor/audit": [*SHARED, "supervisor/audit"],
-    "supervisor/daemon": [*SHARED, "supervisor/seccomp", "supervisor/daemon"],
+    "supervisor/process": [*SHARED, "supervisor/process"],
+    "supervisor/activation": [*SHARED, "supervisor/activation"],
+    "supervisor/handover": [*SHARED, *HANDED_OVER],
+    # The program that reads the configuration, and the one that it becomes.
+    "supervisor/loader": [*SHARED, *HANDED_OVER, "supervisor/seccomp", "supervisor/loader"],
+    "supervisor/daemon": [*SHARED, *HANDED_OVER, "supervisor/daemon"],
 }
 # Headers of libraries that are compiled by definitions of their target: without them a source would have, say, a log
 # of its own.
@@ -103,9 +109,9 @@ MACHINE_FOLDERS = {
 }
 # Machines in folders that are mostly none.
 MACHINES = [
-    "supervisor/audit/audit_line", "supervisor/daemon/load/cgroup_text", "supervisor/daemon/status/explain_reload",
-    "supervisor/daemon/activation/service_offer", "supervisor/daemon/run/service_status", "supervisor/daemon/activation/socket_match",
-    "supervisor/daemon/identity/subordinate_ids", "supervisor/daemon/run/user_table",
+    "supervisor/audit/audit_line", "supervisor/loader/load/cgroup_text", "supervisor/daemon/status/reload_refusal",
+    "supervisor/activation/service_offer", "supervisor/daemon/run/service_status", "supervisor/activation/socket_match",
+    "supervisor/loader/identity/subordinate_ids", "supervisor/daemon/run/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
     "supervisor/launcher/prepare/group_files", "supervisor/launcher/child/landlock_ruleset",
@@ -481,7 +487,7 @@ class Documentation(unittest.TestCase):
                 self.assertEqual(told_keys(section_of(text, heading), prefix), asked)
 
     def test_the_manual_of_the_daemon_has_its_options(self):
-        options = re.findall(r'"--([a-z-]+)"', read("supervisor/daemon/start/options.cc"))
+        options = re.findall(r'"--([a-z-]+)"', read("supervisor/loader/start/options.cc"))
         page = read("docs/man/cellblockd.8.in")
         self.assertGreater(len(options), 6)
         for option in options:

@@ -12,7 +12,7 @@
 #include "policy/config/config.h"
 
 /// What the check needs to know about this host, gathered beforehand
-/// (supervisor/daemon/load/host_facts), so that the check itself is a pure function.
+/// (supervisor/loader/load/host_facts), so that the check itself is a pure function.
 namespace cellblock {
 
 template <class T>

@@ -14,7 +14,7 @@ Result<Config> read_sealed_config(int sealed);
 
 inline constexpr std::size_t max_declared_bytes = 16U << 20;
 
-/// What comes beside it for administrators (daemon/report/declared_parts.h), likewise.
+/// What comes beside it for administrators (loader/report/declared_parts.h), likewise.
 Result<std::string> read_declared_parts(int sealed);
 
 }  // namespace cellblock

@@ -12,11 +12,11 @@
 #include <sstream>
 #include <vector>
 
-#include "supervisor/daemon/identity/id_map.h"
-#include "supervisor/daemon/process/children.h"
-#include "supervisor/daemon/process/hidden_memory.h"
-#include "supervisor/daemon/process/privileges.h"
-#include "supervisor/daemon/process/spawn.h"
+#include "supervisor/loader/identity/id_map.h"
+#include "supervisor/process/children.h"
+#include "supervisor/process/hidden_memory.h"
+#include "supervisor/process/privileges.h"
+#include "supervisor/process/spawn.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

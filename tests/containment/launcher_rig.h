@@ -8,7 +8,7 @@
 
 #include "policy/config/config.h"
 #include "policy/config/config_bytes.h"
-#include "supervisor/daemon/helpers/launcher_process.h"
+#include "supervisor/handover/launcher_process.h"
 #include "tests/containment/root_helper.h"
 #include "tests/integration/test_directory.h"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "supervisor/daemon/load/cgroup_search.h"
+#include "supervisor/loader/load/cgroup_search.h"
 #include "tests/containment/launcher_process.h"
 
 namespace cellblock::containment {

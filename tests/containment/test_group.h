@@ -3,7 +3,7 @@
 #include <string>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/start/cgroup_setup.h"
+#include "supervisor/loader/start/cgroup_setup.h"
 
 namespace cellblock::containment {
 

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "supervisor/daemon/process/privileges.h"
 #include "supervisor/launcher/child/child_setup.h"
+#include "supervisor/process/privileges.h"
 
 /// The product drops capabilities by system calls of its own; what is left is asked of libcap,
 /// which shares no line with it. Each case runs in a child, since nothing that is dropped comes

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/load/config_files.h"
+#include "supervisor/loader/load/config_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <array>
 #include <filesystem>
 
-#include "supervisor/daemon/identity/accounts.h"
-#include "supervisor/daemon/load/command_file.h"
-#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/loader/identity/accounts.h"
+#include "supervisor/loader/load/command_file.h"
+#include "supervisor/loader/report/check_report.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "supervisor/daemon/activation/activated_socket.h"
-#include "supervisor/daemon/activation/socket_match.h"
+#include "supervisor/activation/activated_socket.h"
+#include "supervisor/activation/socket_match.h"
 #include "supervisor/daemon/sockets/listener.h"
 
 namespace cellblock::daemon {

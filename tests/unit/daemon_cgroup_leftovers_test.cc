@@ -14,8 +14,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "supervisor/daemon/load/cgroup_leftovers.h"
-#include "supervisor/daemon/load/cgroup_text.h"
+#include "supervisor/loader/load/cgroup_leftovers.h"
+#include "supervisor/loader/load/cgroup_text.h"
 #include "tests/integration/inhabitant.h"
 
 namespace cellblock::daemon {

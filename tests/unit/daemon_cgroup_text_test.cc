@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/load/cgroup_text.h"
+#include "supervisor/loader/load/cgroup_text.h"
 
 namespace cellblock::daemon {
 namespace {

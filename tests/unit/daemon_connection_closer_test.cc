@@ -6,9 +6,9 @@
 #include <chrono>
 #include <csignal>
 
-#include "supervisor/daemon/process/children.h"
 #include "supervisor/daemon/sockets/connection_closer.h"
 #include "supervisor/daemon/sockets/listener.h"
+#include "supervisor/process/children.h"
 #include "tests/unit/lingering_socket.h"
 #include "tests/unit/scratch_directory.h"
 #include "tests/unit/unanswering_file.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "supervisor/daemon/load/disks.h"
+#include "supervisor/loader/load/disks.h"
 
 namespace cellblock::daemon {
 namespace {

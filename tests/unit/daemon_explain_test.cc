@@ -5,10 +5,10 @@
 
 #include "policy/config_check/config_check.h"
 #include "policy/sandbox/weakenings.h"
-#include "supervisor/daemon/report/check_report.h"
-#include "supervisor/daemon/report/explain_rights.h"
-#include "supervisor/daemon/report/explain_server.h"
-#include "supervisor/daemon/report/run_identity.h"
+#include "supervisor/loader/report/check_report.h"
+#include "supervisor/loader/report/explain_rights.h"
+#include "supervisor/loader/report/explain_server.h"
+#include "supervisor/loader/report/run_identity.h"
 
 namespace cellblock {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/start/helper_program.h"
+#include "supervisor/loader/start/helper_program.h"
 
 namespace cellblock::daemon {
 namespace {

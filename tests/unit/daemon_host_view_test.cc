@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/daemon/helpers/launcher_process.h"
+#include "supervisor/handover/launcher_process.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "supervisor/daemon/helpers/launcher_process.h"
-#include "supervisor/daemon/process/children.h"
-#include "supervisor/daemon/process/spawn.h"
+#include "supervisor/handover/launcher_process.h"
+#include "supervisor/process/children.h"
+#include "supervisor/process/spawn.h"
 
 namespace cellblock::daemon {
 namespace {

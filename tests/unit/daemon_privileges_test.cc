@@ -12,8 +12,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "supervisor/daemon/process/hidden_memory.h"
-#include "supervisor/daemon/process/privileges.h"
+#include "supervisor/process/hidden_memory.h"
+#include "supervisor/process/privileges.h"
 
 /// What is given up cannot be had back, so each case runs in a child of its own, as root.
 namespace cellblock::daemon {

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "supervisor/daemon/activation/service_offer.h"
+#include "supervisor/activation/service_offer.h"
 #include "supervisor/daemon/helpers/launcher_watchdog.h"
 #include "supervisor/daemon/run/service_status.h"
 

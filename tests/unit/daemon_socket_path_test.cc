@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/activation/socket_path.h"
 
 namespace cellblock::daemon {
 namespace {

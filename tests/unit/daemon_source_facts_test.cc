@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "supervisor/daemon/identity/id_mapped_tree.h"
-#include "supervisor/daemon/load/source_facts.h"
-#include "supervisor/daemon/process/privileges.h"
-#include "supervisor/daemon/start/owner_mounts.h"
+#include "supervisor/loader/identity/id_mapped_tree.h"
+#include "supervisor/loader/load/source_facts.h"
+#include "supervisor/loader/start/owner_mounts.h"
+#include "supervisor/process/privileges.h"
 #include "tests/unit/unanswering_file.h"
 
 /// Asked of this kernel, as root: the owners are ids that no account has.

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/identity/subordinate_ids.h"
+#include "supervisor/loader/identity/subordinate_ids.h"
 
 namespace cellblock::daemon {
 namespace {

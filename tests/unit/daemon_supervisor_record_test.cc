@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/daemon/exec/supervisor_record.h"
-#include "supervisor/daemon/process/confinement.h"
-#include "supervisor/daemon/process/spawn.h"
+#include "supervisor/handover/supervisor_record.h"
+#include "supervisor/process/confinement.h"
+#include "supervisor/process/spawn.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-#include "supervisor/daemon/load/command_file.h"
-#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/loader/load/command_file.h"
+#include "supervisor/loader/report/check_report.h"
 #include "supervisor/os/sys.h"
 #include "tests/unit/scratch_directory.h"
 

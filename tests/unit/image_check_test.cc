@@ -12,7 +12,7 @@
 
 #include "policy/config/path_rules.h"
 #include "policy/config_check/config_check.h"
-#include "supervisor/daemon/load/command_file.h"
+#include "supervisor/loader/load/command_file.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "supervisor/daemon/report/declared_parts.h"
+#include "supervisor/loader/report/declared_parts.h"
 
 namespace cellblock {
 namespace {

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/report/key_report.h"
+#include "supervisor/loader/report/key_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "policy/config_reader/config_text.h"
 #include "policy/config_reader/key_list.h"
-#include "supervisor/daemon/report/effective_keys.h"
+#include "supervisor/loader/report/effective_keys.h"
 
 namespace cellblock {
 namespace {

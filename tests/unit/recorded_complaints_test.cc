@@ -22,7 +22,7 @@
 #include "policy/config/config_bytes.h"
 #include "policy/config_check/config_check.h"
 #include "policy/encoding/sha256.h"
-#include "supervisor/daemon/report/check_report.h"
+#include "supervisor/loader/report/check_report.h"
 #include "tests/unit/host_of_toml.h"
 
 namespace cellblock {

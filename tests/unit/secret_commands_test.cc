@@ -1,4 +1,4 @@
-#include "supervisor/daemon/load/secret_commands.h"
+#include "supervisor/loader/load/secret_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/daemon/process/children.h"
+#include "supervisor/process/children.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock::daemon {

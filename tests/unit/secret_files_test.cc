@@ -1,4 +1,4 @@
-#include "supervisor/daemon/load/secret_files.h"
+#include "supervisor/loader/load/secret_files.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "supervisor/daemon/load/config_files.h"
+#include "supervisor/loader/load/config_files.h"
 #include "tests/unit/scratch_directory.h"
 
 namespace cellblock {

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/helpers/audit_files.h"
 #include "supervisor/daemon/helpers/restart_delay.h"
-#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/handover/audit_files.h"
 #include "supervisor/ipc/wire.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

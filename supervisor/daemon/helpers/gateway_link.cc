@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "policy/sandbox/environment_rules.h"
-#include "supervisor/daemon/identity/account_names.h"
+#include "supervisor/os/account_names.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "policy/base/server_set.h"
 #include "policy/config/config.h"
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/ipc/wire.h"
+#include "supervisor/process/readable_fd.h"
 
 /// The supervisor's side of one gateway: the request that starts it, and the socket to it.
 namespace cellblock::daemon {

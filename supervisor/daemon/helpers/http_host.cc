@@ -14,7 +14,7 @@
 #include "policy/base/internet_address.h"
 #include "policy/config/names.h"
 #include "policy/failures/failure_code.h"
-#include "supervisor/daemon/status/explain_reload.h"
+#include "policy/failures/helper_end.h"
 #include "supervisor/os/peer_options.h"
 
 namespace cellblock::daemon {

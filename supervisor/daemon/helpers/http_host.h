@@ -13,12 +13,12 @@
 
 #include "policy/config/config.h"
 #include "policy/failures/cell_facts.h"
-#include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/activation/bound_sockets.h"
 #include "supervisor/daemon/helpers/restart_delay.h"
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/ipc/wire.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/daemon/status/explain_reload.h"
+#include "policy/failures/helper_end.h"
 
 namespace cellblock::daemon {
 namespace {

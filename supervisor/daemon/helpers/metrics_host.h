@@ -11,7 +11,7 @@
 
 #include "policy/failures/cell_facts.h"
 #include "policy/metrics/families.h"
-#include "supervisor/daemon/activation/bound_sockets.h"
+#include "supervisor/activation/bound_sockets.h"
 #include "supervisor/daemon/helpers/restart_delay.h"
 #include "supervisor/ipc/metrics_page.h"
 #include "supervisor/ipc/wire.h"

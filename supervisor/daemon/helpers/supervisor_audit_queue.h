@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/ipc/wire.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <variant>
 
+#include "policy/config/broken_parts.h"
 #include "policy/config/stop_time.h"
+#include "policy/failures/helper_end.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/run/refusal.h"
 #include "supervisor/daemon/run/service_status.h"
-#include "supervisor/daemon/status/broken_parts.h"
-#include "supervisor/daemon/status/explain_reload.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -14,13 +14,12 @@
 
 #include "policy/config/config.h"
 #include "policy/rates/refused_attempts.h"
-#include "supervisor/daemon/activation/service_notify.h"
-#include "supervisor/daemon/activation/service_offer.h"
-#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/activation/service_notify.h"
+#include "supervisor/activation/service_offer.h"
+#include "supervisor/activation/socket_path.h"
 #include "supervisor/daemon/helpers/audit_link.h"
 #include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/helpers/http_host.h"
-#include "supervisor/daemon/helpers/launcher_process.h"
 #include "supervisor/daemon/helpers/launcher_watchdog.h"
 #include "supervisor/daemon/helpers/metrics_host.h"
 #include "supervisor/daemon/helpers/supervisor_audit_queue.h"
@@ -34,6 +33,7 @@
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/daemon/status/installation_report.h"
+#include "supervisor/handover/launcher_process.h"
 
 /// The running supervisor: reports events to the user table and carries its decisions out. The only
 /// class that knows all parts. One thread.

@@ -12,12 +12,12 @@
 #include "policy/config/config_bytes.h"
 #include "policy/reload/difference.h"
 #include "policy/reload/places.h"
-#include "supervisor/daemon/process/spawn.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/refusal.h"
-#include "supervisor/daemon/status/explain_reload.h"
+#include "supervisor/daemon/status/reload_refusal.h"
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/process/spawn.h"
 
 /// Takes another configuration at run time: first the launcher, and only then the other processes.
 namespace cellblock::daemon {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/run/log_lines.h"
 #include "supervisor/ipc/log_wire.h"
 #include "supervisor/os/sys.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/daemon/activation/service_notify.h"
-#include "supervisor/daemon/exec/inherited_state.h"
-#include "supervisor/daemon/helpers/launcher_process.h"
-#include "supervisor/daemon/process/confinement.h"
-#include "supervisor/daemon/process/hidden_memory.h"
+#include "supervisor/activation/service_notify.h"
 #include "supervisor/daemon/run/daemon.h"
 #include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/handover/inherited_state.h"
+#include "supervisor/handover/launcher_process.h"
 #include "supervisor/ipc/sealed_config.h"
 #include "supervisor/log/own_log.h"
 #include "supervisor/os/memory_limit.h"
+#include "supervisor/process/confinement.h"
+#include "supervisor/process/hidden_memory.h"
 
 namespace cellblock::daemon {
 namespace {

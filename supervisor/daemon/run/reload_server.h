@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "supervisor/daemon/process/readable_fd.h"
-#include "supervisor/daemon/sockets/reload_protocol.h"
+#include "supervisor/handover/reload_protocol.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

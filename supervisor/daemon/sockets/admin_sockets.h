@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "supervisor/daemon/activation/socket_path.h"
+#include "supervisor/activation/socket_path.h"
 #include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/listener.h"
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/close_queue.h"
+#include "supervisor/process/readable_fd.h"
 
 /// Closes accepted connections. Unless the kernel can refuse it (peer_options.h), any local user
 /// may queue a descriptor in a connection whose last close blocks for as long as that user likes.

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "supervisor/daemon/process/readable_fd.h"
 #include "supervisor/daemon/sockets/kill_switch.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 

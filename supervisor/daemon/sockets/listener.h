@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "supervisor/daemon/process/readable_fd.h"
+#include "supervisor/process/readable_fd.h"
 
 namespace cellblock::daemon {
 
