@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "supervisor/handover/supervisor_record.h"
@@ -14,10 +17,14 @@ BoundSocket::File file_of(const std::optional<BoundSocket>& socket) {
   return socket ? socket->file() : BoundSocket::File{};
 }
 
+std::int64_t microseconds_of(const std::optional<std::chrono::microseconds>& time) {
+  return time ? std::int64_t{time->count()} : 0;
+}
+
 SupervisorRecord record_of(const SupervisorState& state) {
   SupervisorRecord record{.launcher = state.launcher.pid(),
                           .notify_socket = state.notify_socket,
-                          .watchdog = state.offer.watchdog,
+                          .watchdog_us = microseconds_of(state.offer.watchdog),
                           .mcp = state.mcp.file(),
                           .http = file_of(state.http.unix_socket),
                           .metrics = file_of(state.metrics.file),

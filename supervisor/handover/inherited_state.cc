@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "supervisor/handover/supervisor_record.h"
@@ -51,6 +53,11 @@ AuditFiles take_audit(const Config& config, const SupervisorRecord& record) {
   return files;
 }
 
+std::optional<std::chrono::microseconds> watchdog_of(const SupervisorRecord& record) {
+  if (record.watchdog_us == 0) return std::nullopt;
+  return std::chrono::microseconds(record.watchdog_us);
+}
+
 }  // namespace
 
 Result<Inherited> inherit_state() {
@@ -74,7 +81,7 @@ Result<Inherited> inherit_state() {
                         .metrics = take_metrics(config, std::move(record.metrics)),
                         .audit = take_audit(config, record),
                         .notify_socket = std::move(record.notify_socket),
-                        .offer = {.watchdog = record.watchdog}};
+                        .offer = {.watchdog = watchdog_of(record)}};
   return Inherited{std::move(state), std::move(config)};
 }
 

@@ -15,15 +15,14 @@ namespace {
 
 constexpr std::size_t longest_record = 64U << 10;
 
-// Writes fields in a fixed order, each followed by a NUL, which no path and no number contains.
+// Writes fields, each followed by a NUL, which no path and no number contains.
 class Writer {
  public:
-  void put(const std::string& text) { text_.append(text).push_back('\0'); }
-  void put(std::integral auto number) { put(std::to_string(number)); }
-  void put(const BoundSocket::File& file) {
-    put(file.path);
-    put(file.device);
-    put(file.inode);
+  void field(const std::string& text) { text_.append(text).push_back('\0'); }
+  void field(std::integral auto number) { field(std::to_string(number)); }
+  void field(const std::vector<std::int64_t>& numbers) {
+    field(numbers.size());
+    for (const std::int64_t number : numbers) field(number);
   }
   const std::string& text() const { return text_; }
 
@@ -38,18 +37,19 @@ class Reader {
 
   bool is_done() const { return !failed_ && rest_.empty(); }
 
-  void get(std::string& text) { text = next(); }
+  void field(std::string& text) { text = next(); }
   template <std::integral T>
-  void get(T& number) {
-    const std::string field(next());
-    const char* const end = field.data() + field.size();
-    const auto [stop, error] = std::from_chars(field.data(), end, number);
+  void field(T& number) {
+    const std::string text(next());
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{} || stop != end) failed_ = true;
   }
-  void get(BoundSocket::File& file) {
-    get(file.path);
-    get(file.device);
-    get(file.inode);
+  void field(std::vector<std::int64_t>& numbers) {
+    std::uint32_t count = 0;
+    field(count);
+    numbers.resize(std::min(count, audit::most_files));
+    for (std::int64_t& number : numbers) field(number);
   }
 
  private:
@@ -59,50 +59,43 @@ class Reader {
       failed_ = true;
       return {};
     }
-    const std::string_view field = rest_.substr(0, end);
+    const std::string_view text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
-    return field;
+    return text;
   }
 
   std::string_view rest_;
   bool failed_ = false;
 };
 
-// 0 stands for no watchdog.
-void put_watchdog(Writer& writer, const SupervisorRecord& record) {
-  writer.put(record.watchdog ? std::int64_t{record.watchdog->count()} : std::int64_t{0});
+void file_fields(auto& sealed, auto& file) {
+  sealed.field(file.path);
+  sealed.field(file.device);
+  sealed.field(file.inode);
 }
 
-void get_watchdog(Reader& reader, SupervisorRecord& record) {
-  std::int64_t time = 0;
-  reader.get(time);
-  if (time > 0) record.watchdog = std::chrono::microseconds(time);
-}
-
-void get_audit(Reader& reader, SupervisorRecord& record) {
-  std::uint32_t count = 0;
-  reader.get(count);
-  record.audit_since.resize(std::min(count, audit::most_files));
-  for (std::int64_t& since : record.audit_since) reader.get(since);
+// Of the record, in the order in which they are sealed: for a Writer and for a Reader.
+void fields_of(auto& sealed, auto& record) {
+  sealed.field(record.launcher);
+  sealed.field(record.notify_socket);
+  sealed.field(record.watchdog_us);
+  file_fields(sealed, record.mcp);
+  file_fields(sealed, record.http);
+  file_fields(sealed, record.metrics);
+  sealed.field(record.current_audit_file);
+  sealed.field(record.audit_since);
 }
 
 bool is_possible(const SupervisorRecord& record) {
-  return record.launcher > 1 && record.current_audit_file < record.audit_since.size();
+  return record.launcher > 1 && record.watchdog_us >= 0 &&
+         record.current_audit_file < record.audit_since.size();
 }
 
 }  // namespace
 
 Result<Fd> seal(const SupervisorRecord& record) {
   Writer writer;
-  writer.put(record.launcher);
-  writer.put(record.notify_socket);
-  put_watchdog(writer, record);
-  writer.put(record.mcp);
-  writer.put(record.http);
-  writer.put(record.metrics);
-  writer.put(record.current_audit_file);
-  writer.put(static_cast<std::uint32_t>(record.audit_since.size()));
-  for (const std::int64_t since : record.audit_since) writer.put(since);
+  fields_of(writer, record);
   return CELLBLOCK_TRY(
       make_sealed("cellblock-supervisor", std::as_bytes(std::span(writer.text()))));
 }
@@ -111,14 +104,7 @@ Result<SupervisorRecord> read_supervisor_record(int sealed) {
   const auto bytes = CELLBLOCK_TRY(read_all(sealed, longest_record, Sealing::must_be_sealed));
   Reader reader({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   SupervisorRecord record;
-  reader.get(record.launcher);
-  reader.get(record.notify_socket);
-  get_watchdog(reader, record);
-  reader.get(record.mcp);
-  reader.get(record.http);
-  reader.get(record.metrics);
-  reader.get(record.current_audit_file);
-  get_audit(reader, record);
+  fields_of(reader, record);
   if (!reader.is_done() || !is_possible(record)) return fail("what cellblockd left cannot be read");
   return record;
 }

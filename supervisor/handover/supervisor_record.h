@@ -2,10 +2,8 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +39,9 @@ inline constexpr int audit_files = 19;  ///< two of each file: to append, to rea
 
 struct SupervisorRecord {
   pid_t launcher = -1;
-  std::string notify_socket;                          ///< the service manager's; empty: none
-  std::optional<std::chrono::microseconds> watchdog;  ///< ServiceOffer::watchdog
-  BoundSocket::File mcp;                              ///< without a path: the socket is lent
+  std::string notify_socket;     ///< the service manager's; empty: none
+  std::int64_t watchdog_us = 0;  ///< ServiceOffer::watchdog; 0: none
+  BoundSocket::File mcp;         ///< without a path: the socket is lent
   BoundSocket::File http;
   BoundSocket::File metrics;
   std::size_t current_audit_file = 0;

@@ -21,7 +21,7 @@ namespace {
 SupervisorRecord full() {
   SupervisorRecord record{.launcher = 4711,
                           .notify_socket = "@notify",
-                          .watchdog = std::chrono::seconds(60),
+                          .watchdog_us = 60'000'000,
                           .mcp = {"/run/mcp.sock", 23, 42},
                           .http = {"/run/http.sock", 23, 43},
                           .metrics = {},
@@ -45,7 +45,7 @@ TEST(SupervisorRecord, ComesAsItWasLeft) {
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(read->launcher, 4711);
   EXPECT_EQ(read->notify_socket, "@notify");
-  EXPECT_EQ(read->watchdog, std::chrono::microseconds(60'000'000));
+  EXPECT_EQ(read->watchdog_us, 60'000'000);
   EXPECT_EQ(read->mcp.path, "/run/mcp.sock");
   EXPECT_EQ(read->mcp.inode, 42U);
   EXPECT_EQ(read->http.device, 23U);
@@ -54,10 +54,12 @@ TEST(SupervisorRecord, ComesAsItWasLeft) {
   EXPECT_THAT(read->audit_since, testing::ElementsAre(0, 1'700'000'000));
 }
 
-TEST(SupervisorRecord, HasNoWatchdogWhereTheServiceManagerHasNone) {
+TEST(SupervisorRecord, IsRefusedWithANegativeWatchdog) {
   SupervisorRecord record = full();
-  record.watchdog.reset();
-  EXPECT_EQ(read_supervisor_record(seal(record)->get())->watchdog, std::nullopt);
+  record.watchdog_us = 0;
+  EXPECT_TRUE(read_supervisor_record(seal(record)->get()));
+  record.watchdog_us = -1;
+  EXPECT_FALSE(read_supervisor_record(seal(record)->get()));
 }
 
 TEST(SupervisorRecord, IsRefusedUnlessItIsWholeAndNothingComesBehind) {
