@@ -74,13 +74,15 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
-install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/walk-of-a-call.md docs/configuration.md docs/protocol.md docs/translation.md
-              docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
-              docs/add.md docs/conformance.md docs/hosts.md docs/images.md docs/recipes.md docs/troubleshooting.md
-              docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg
-        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+# All but the manuals, and what other packages have.
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon
+        FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png
+        PATTERN man EXCLUDE PATTERN client EXCLUDE PATTERN client-library.md EXCLUDE PATTERN cli.md EXCLUDE)
 # README.md is beside its documents there, and names them below docs.
 install(CODE "file(CREATE_LINK . \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs\" SYMBOLIC)" COMPONENT daemon)
-install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+install(PROGRAMS packaging/container/seccomp_profile.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/container COMPONENT daemon)
+install(FILES packaging/container/Containerfile packaging/container/Containerfile.client packaging/container/entrypoint.sh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/container COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
 install(DIRECTORY examples/audit examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)

@@ -23,6 +23,12 @@ struct UserFacts {
   std::uint32_t gid = 0;  ///< primary group
 };
 
+/// Consecutive ids of a user namespace (user_namespaces(7)).
+struct MappedRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 enum class PathKind { missing, directory, file, other };
 
 /// Whether a source can be mounted with another owner (mount_setattr(2), MOUNT_ATTR_IDMAP).
@@ -135,6 +141,8 @@ struct HostFacts {
   ByName<std::string> bad_credentials;   ///< by name: why it cannot be used
   ByName<CommandFacts> secret_commands;  ///< by path, of the host
   std::vector<SubordinateRange> subordinate_ranges;
+  /// The ids of this user namespace that are both of users and of groups; empty: all ids.
+  std::vector<MappedRange> mapped_ranges;
   ByName<TokenFacts> tokens;                                      ///< by path
   std::map<std::uint32_t, std::vector<std::uint32_t>> groups_of;  ///< by uid; all of a user's
   ByName<ProgramFacts> programs;                                  ///< by path as written

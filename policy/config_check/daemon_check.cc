@@ -126,6 +126,25 @@ void warn_about_subordinate_ids(const Scope& scope, Place at, const HostFacts& f
   }
 }
 
+// In a container there may be far fewer ids than on its host.
+void check_ids_are_mapped(const Scope& scope, Place at, const HostFacts& facts,
+                          const Identity& identity) {
+  const auto has_all = [&identity](const MappedRange& range) {
+    return identity.first_cell_id >= range.first &&
+           identity.first_cell_id - range.first + std::uint64_t{identity.cell_ids} <= range.count;
+  };
+  if (facts.mapped_ranges.empty() || std::ranges::any_of(facts.mapped_ranges, has_all)) return;
+  const MappedRange& largest =
+      *std::ranges::max_element(facts.mapped_ranges, {}, &MappedRange::count);
+  scope.error(
+      at, "id_range",
+      fmt::format("{} to {} are no ids of this user namespace, which has {} to {}; allowed: ids "
+                  "of it that nothing else uses, like {{ first = {}, count = {} }}",
+                  identity.first_cell_id, identity.first_cell_id + identity.cell_ids - 1,
+                  largest.first, largest.first + (largest.count - 1),
+                  largest.first + largest.count / 2, largest.count / 4));
+}
+
 void check_id_range(const Scope& scope, const Written& daemon, const HostFacts& facts,
                     Identity& identity) {
   const Place range = daemon.below("id_range").at();
@@ -140,6 +159,7 @@ void check_id_range(const Scope& scope, const Written& daemon, const HostFacts& 
         at, "id_range",
         fmt::format("contains {}, the daemon's own id; allowed: ids that nothing else uses", id));
   }
+  check_ids_are_mapped(scope, at, facts, identity);
   warn_about_subordinate_ids(scope, at, facts, identity);
 }
 

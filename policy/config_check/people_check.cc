@@ -110,6 +110,8 @@ bool too_many(const Scope& scope, std::string_view key, std::size_t count, Place
   return true;
 }
 
+constexpr std::uint32_t overflow_id = 65'534;  // the kernel's default (user_namespaces(7))
+
 std::vector<std::uint32_t> check_ids(const Scope& scope, const IdKind& kind, const IdList& texts,
                                      const Accounts& accounts, ListUse use) {
   std::vector<std::uint32_t> ids;
@@ -126,6 +128,13 @@ std::vector<std::uint32_t> check_ids(const Scope& scope, const IdKind& kind, con
           text.at, kind.key,
           fmt::format("{} is in daemon.id_range, which belongs to cells; allowed: users and "
                       "groups of people",
+                      *id));
+    }
+    if (*id == overflow_id && !accounts.facts.mapped_ranges.empty()) {
+      scope.error(
+          text.at, kind.key,
+          fmt::format("{} stands in this user namespace for all ids of the host that it has "
+                      "no number for; allowed: ids of somebody",
                       *id));
     }
     add_unique(ids, *id);

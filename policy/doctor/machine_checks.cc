@@ -315,8 +315,16 @@ DoctorFinding subordinate_finding(const MachineFacts& facts) {
       .check = "subordinate ids", .grade = Grade::weaker, .need = NeededFor::cells};
   constexpr std::string_view cost = ": all servers run under your own uid";
   if (!ids.has_helpers) {
-    finding.says = fmt::format("newuidmap and newgidmap are missing, or not set-uid{}", cost);
+    finding.says = fmt::format("newuidmap and newgidmap are missing{}", cost);
     finding.remedy = {"sudo apt-get install uidmap"};
+  } else if (ids.helpers_are_powerless) {
+    finding.says = fmt::format(
+        "newuidmap and newgidmap may not write ids here: they have no file capability, and are not "
+        "set-uid or in a container without CAP_SYS_ADMIN{}",
+        cost);
+    finding.remedy = {"chmod u-s /usr/bin/newuidmap /usr/bin/newgidmap",
+                      "setcap cap_setuid+ep /usr/bin/newuidmap",
+                      "setcap cap_setgid+ep /usr/bin/newgidmap"};
   } else if (ids.count == 0) {
     finding.says = fmt::format(
         "/etc/subuid and /etc/subgid have no common range of at least 16 "

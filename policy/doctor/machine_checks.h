@@ -38,9 +38,10 @@ struct NamespaceLimits {
 };
 
 struct SubordinateIds {
-  std::uint32_t first_free = 0;  ///< behind every range of both files
-  bool has_helpers = false;      ///< newuidmap and newgidmap, which may change ids
-  std::uint32_t first = 0;       ///< of what both files give this user
+  std::uint32_t first_free = 0;        ///< behind every range of both files
+  bool has_helpers = false;            ///< newuidmap and newgidmap
+  bool helpers_are_powerless = false;  ///< they have not the privilege that they need here
+  std::uint32_t first = 0;             ///< of what both files give this user
   std::uint32_t count = 0;
   std::string problem;  ///< why newuidmap did not write them; empty: it did, or it was not asked
 };

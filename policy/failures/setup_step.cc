@@ -53,6 +53,10 @@ constexpr std::string_view home_taken =
     "the server has something else in its home where a file of home_files goes: run \"cellblock "
     "home clear SERVER\"";
 
+constexpr std::string_view filtered_by_engine =
+    "a filter of system calls is around cellblockd, as container engines have one: "
+    "/usr/share/cellblock/container/seccomp_profile.py makes a profile of the engine's own";
+
 constexpr Hint hints[] = {
     {SetupStep::assign_id, ENOSPC, "the disk of the state directory is full"},
     {SetupStep::assign_id, ERANGE, "every id of daemon.id_range is given: make the range larger"},
@@ -116,6 +120,10 @@ constexpr Hint hints[] = {
      "cellblockd where /proc is whole, without ProtectKernelTunables= and the like under systemd, "
      "with --security-opt systempaths=unconfined (docker), --security-opt unmask=ALL (podman) or "
      "procMount: Unmasked (Kubernetes) in a container"},
+    {SetupStep::clone, ENOSYS, filtered_by_engine},
+    {SetupStep::make_network, EPERM, filtered_by_engine},
+    {SetupStep::set_hostname, EPERM, filtered_by_engine},
+    {SetupStep::new_keyring, EPERM, filtered_by_engine},
     {SetupStep::forbid_user_namespaces, EROFS,
      "/proc/sys is read-only here, as in most containers: let the container have /proc as it is "
      "(docker: --security-opt systempaths=unconfined; podman: --security-opt unmask=ALL; "

@@ -48,7 +48,8 @@ std::string remedy_for(const Server& server, const Bind& bind, const SourceOwner
   const std::string_view verb = verb_of(bind.access);
   if (source.uid == user.uid && server.run_as.kind != RunAsKind::client &&
       suffices(source.of_owner, bind.access)) {
-    return "set run_as = \"auto\" or leave it out, so that the cell has its client's rights there";
+    return "set run_as = \"auto\" or leave it out, so that the cell has its client's rights there; "
+           "where no path can be mounted for its owner (cellblock doctor), set run_as = \"client\"";
   }
   if (source.uid == user.uid) {
     return fmt::format("change the mode of {}, or declare it under read", bind.source);

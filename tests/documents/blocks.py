@@ -31,6 +31,7 @@ DOCUMENTS = [
     ("docs/client/node.md", "host"),
     ("examples/agent_host/README.md", "host"),
     ("docs/systemd.md", "host"),
+    ("docs/containers.md", "own"),
     ("examples/README.md", "host"),
 ]
 
@@ -46,6 +47,9 @@ SKIPPED = {
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",
     ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
     ("docs/client-library.md", "c++ -std=c++20 first_host.cc"): "the program is on the page: tests/library/headers_test.py compiles it",
+    ("docs/containers.md", "podman"): "needs Podman: tests/containers/run.sh does it",
+    ("docs/containers.md", "/usr/share/cellblock/container"): "needs Podman: tests/containers/run.sh does it",
+    ("docs/containers.md", "mkdir context"): "needs Podman: tests/containers/run.sh does it",
     ("docs/client/python.md", "pip install"): "needs Python's package index, or more packages: tests/library/python_client_test.py runs it from the tree",
     ("docs/client/rust.md", "cargo build"): "needs Debian's crates: tests/sdk/rust_client.test.mjs builds and runs it from the tree",
     ("docs/client/node.md", "npm install"): "needs npm: tests/sdk/node_client.test.mjs runs it from the tree",

@@ -17,7 +17,8 @@ namespace cellblock::harness {
 
 // Numeric ids that need no entry in /etc/passwd.
 inline constexpr gid_t hosts_group = 64100;
-inline const User alice{64101, 64101, {hosts_group}};
+inline const User alice{
+    64101, 64111, {hosts_group}};  // another gid than uid, as users have elsewhere
 inline const User bob{64102, 64102, {hosts_group}};
 inline constexpr uid_t daemon_uid = 64001;
 

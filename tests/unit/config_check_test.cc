@@ -450,6 +450,35 @@ TEST(ConfigCheck, AnOverlapWithSubordinateIdsIsAWarning) {
 
 // useradd: SUB_UID_MIN to SUB_UID_MAX of login.defs. systemd: containers, dynamic and foreign
 // users.
+TEST(ConfigCheck, TheIdsOfCellsAreOfTheUserNamespaceOfTheDaemon) {
+  HostFacts facts = example_facts();
+  facts.mapped_ranges = {{0, 65'536}};
+  const auto errors = check("", facts).errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].key, "daemon.id_range");
+  EXPECT_THAT(errors[0].text, HasSubstr("which has 0 to 65535"));
+  EXPECT_THAT(errors[0].text, HasSubstr("{ first = 32768, count = 16384 }"));
+  for (const auto& [range, is_mapped] :
+       std::vector<std::pair<std::string, bool>>{{"first = 32768, count = 16384", true},
+                                                 {"first = 65472, count = 64", true},
+                                                 {"first = 65473, count = 64", false}}) {
+    const Checked checked = check("[daemon]\nid_range = { " + range + " }\n", facts);
+    EXPECT_EQ(checked.errors().empty(), is_mapped) << range;
+  }
+}
+
+TEST(ConfigCheck, NobodyIsNamedForEverybodyWithoutANumberHere) {
+  const std::string text = std::string("[daemon]\nid_range = { first = 30000, count = 64 }\n") +
+                           "[server.s]\n" + command_line +
+                           "allow = { users = [65534], tools = [\"*\"] }\n";
+  HostFacts facts = example_facts();
+  EXPECT_THAT(check(text, facts).errors(), IsEmpty());
+  facts.mapped_ranges = {{0, 65'536}};
+  const auto errors = check(text, facts).errors();
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].key, "server.s.allow.users");
+}
+
 TEST(ConfigCheck, TheIdsOfCellsAreNoneThatTheSystemHandsOutByItself) {
   HostFacts facts = example_facts();
   facts.subordinate_ranges = {{"useradd", "all", 100'000, 600'000'001},

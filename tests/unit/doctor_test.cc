@@ -236,6 +236,15 @@ TEST(Doctor, TakesIdsThatCannotBeWrittenForWorseThanNone) {
   EXPECT_EQ(found(facts, "subordinate ids").grade, Grade::missing);
 }
 
+TEST(Doctor, SaysHowHelpersWriteIdsInAContainer) {
+  auto facts = whole_machine(RunMode::user);
+  facts.subordinate.helpers_are_powerless = true;
+  const auto finding = found(facts, "subordinate ids");
+  EXPECT_EQ(finding.grade, Grade::weaker);
+  EXPECT_THAT(finding.says, testing::HasSubstr("container"));
+  EXPECT_THAT(finding.remedy, testing::Contains("setcap cap_setuid+ep /usr/bin/newuidmap"));
+}
+
 TEST(Doctor, CountsConveniencesNotAgainstCells) {
   auto facts = whole_machine(RunMode::user);
   facts.session.lingers = false;

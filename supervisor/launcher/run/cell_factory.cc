@@ -129,6 +129,12 @@ Result<CellFactory> CellFactory::prepare(const Config& config, Fd secrets, OwnPr
                      SecretStore(std::move(secrets)), std::move(cell_groups));
 }
 
+// A user without subordinate ids has the one gid that the kernel lets him map, which need not be
+// the number of his uid.
+HostIds CellFactory::ids_of(std::uint32_t id) const {
+  return {id, config_.identity.cell_ids == 1 ? config_.identity.gid : id};
+}
+
 SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t user) {
   if (server.run_as.kind != RunAsKind::own) {
     const auto ids = declared_identity(server.run_as, user, config_.clients);
@@ -138,7 +144,7 @@ SetupResult<HostIds> CellFactory::ids_for(const Server& server, std::uint32_t us
                                         .refusal = wire::StartRefusal::identity_not_mapped});
   }
   const auto id = base_.state.id_for(server.name, user);
-  if (id) return HostIds{*id, *id};
+  if (id) return ids_of(*id);
   SetupFailure failure{.step = SetupStep::assign_id, .error = id.error().number};
   if (failure.error == ERANGE) failure.refusal = wire::StartRefusal::no_free_identity;
   return std::unexpected(failure);
@@ -284,7 +290,7 @@ SetupResult<SpawnedCell> CellFactory::spawn_own(const OwnProcess& process,
                                                 const std::vector<int>& channels,
                                                 std::uint32_t id) {
   SpawnRequest request;
-  request.host_ids = {id, id};
+  request.host_ids = ids_of(id);
   request.home = CELLBLOCK_TRY(cache_for(process.user, request.host_ids));
   request.network = std::move(CELLBLOCK_TRY(network_for(process.blueprint)).network);
   request.groups = base_.groups;

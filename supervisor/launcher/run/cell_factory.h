@@ -164,6 +164,7 @@ class CellFactory {
                                      std::uint32_t id);
   SetupResult<Fd> cache_for(std::optional<std::uint32_t> user, const HostIds& owner) const;
   SetupResult<SpawnRequest> request_for(std::uint32_t server_index, const ClientNames& client);
+  HostIds ids_of(std::uint32_t id) const;  ///< of a cell with that id
   SetupResult<HostIds> ids_for(const Server& server, std::uint32_t user);
   SetupResult<Fd> home_for(const Server& server, std::uint32_t user, const HostIds& owner,
                            wire::CellProgram program);

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -272,13 +271,6 @@ std::optional<std::string> passed_controllers(std::uint32_t uid) {
 
 // ---- ids ----
 
-bool may_change_ids(const char* helper) {
-  struct stat status{};
-  if (::stat(helper, &status) != 0 || ::access(helper, X_OK) != 0) return false;
-  const bool has_capabilities = ::getxattr(helper, "security.capability", nullptr, 0) > 0;
-  return (status.st_mode & S_ISUID) != 0 || has_capabilities;
-}
-
 std::uint32_t first_free_id() {
   std::uint64_t free = 524'288;  // where useradd begins in most distributions
   for (const auto& range : subordinate_ranges()) free = std::max(free, range.first + range.count);
@@ -287,7 +279,9 @@ std::uint32_t first_free_id() {
 
 SubordinateIds subordinate_ids_here() {
   SubordinateIds ids;
-  ids.has_helpers = may_change_ids("/usr/bin/newuidmap") && may_change_ids("/usr/bin/newgidmap");
+  const MapHelpers helpers = look_for_map_helpers();
+  ids.has_helpers = helpers != MapHelpers::missing;
+  ids.helpers_are_powerless = helpers == MapHelpers::powerless;
   ids.first_free = first_free_id();
   Identity identity;
   if (choose_rootless_ids(identity) != MapWay::newuidmap) return ids;

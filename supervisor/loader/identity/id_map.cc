@@ -1,8 +1,12 @@
 #include "supervisor/loader/identity/id_map.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -58,8 +62,21 @@ std::string own_name() {
   return found != nullptr ? found->pw_name : std::string();
 }
 
+bool has_file_capability(const char* program) {
+  return ::getxattr(program, "security.capability", nullptr, 0) > 0;
+}
+
+// One that is set-uid acts as root, who did not make the user namespace: the kernel wants
+// CAP_SYS_ADMIN of it, which containers withhold. One with a file capability acts as its caller.
+bool can_write_maps(const char* helper) {
+  if (has_file_capability(helper)) return true;
+  struct stat status{};
+  return ::stat(helper, &status) == 0 && (status.st_mode & S_ISUID) != 0 &&
+         ::prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 1;
+}
+
 std::optional<IdRange> own_subordinate_range() {
-  if (::access(newuidmap_path, X_OK) != 0 || ::access(newgidmap_path, X_OK) != 0) return {};
+  if (look_for_map_helpers() != MapHelpers::usable) return {};
   const std::string name = own_name();
   const auto uids = subordinate_ranges(read_id_file("/etc/subuid"), ::getuid(), name);
   const auto gids = subordinate_ranges(read_id_file("/etc/subgid"), ::getuid(), name);
@@ -113,6 +130,14 @@ Result<void> write_process_file(pid_t process, const char* name, const std::stri
     return fail(path + ": " + written.error().text());
   }
   return {};
+}
+
+MapHelpers look_for_map_helpers() {
+  if (::access(newuidmap_path, X_OK) != 0 || ::access(newgidmap_path, X_OK) != 0) {
+    return MapHelpers::missing;
+  }
+  return can_write_maps(newuidmap_path) && can_write_maps(newgidmap_path) ? MapHelpers::usable
+                                                                          : MapHelpers::powerless;
 }
 
 MapWay choose_rootless_ids(Identity& identity) {

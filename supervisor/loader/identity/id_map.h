@@ -14,8 +14,16 @@ namespace cellblock::daemon {
 enum class MapWay : std::uint8_t {
   own_capabilities,  ///< system mode: CAP_SETUID and CAP_SETGID write both maps here
   newuidmap,         ///< rootless: the setuid helpers check /etc/subuid and /etc/subgid
-  own_id_only,       ///< rootless without subordinate ids: cells run as the user himself
+  own_id_only,       ///< rootless without usable subordinate ids: cells run as the user himself
 };
+
+/// newuidmap(1) and newgidmap(1) on this machine.
+enum class MapHelpers : std::uint8_t {
+  missing,
+  powerless,  ///< set-uid, where root has no CAP_SYS_ADMIN, or without any privilege
+  usable,
+};
+MapHelpers look_for_map_helpers();
 
 /// Rootless: chooses the way, and sets the ids of `identity` by it. Call before the configuration
 /// is sealed.

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include "policy/base/user_directory.h"
@@ -34,6 +36,39 @@ std::uint64_t open_files_hard_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return 0;
   return limit.rlim_max;
+}
+
+// "inside outside count" in each line.
+std::vector<MappedRange> ranges_of(const char* map) {
+  std::vector<MappedRange> ranges;
+  std::ifstream file(map);
+  std::uint64_t inside = 0;
+  std::uint64_t outside = 0;
+  std::uint64_t count = 0;
+  while (file >> inside >> outside >> count) {
+    ranges.push_back({static_cast<std::uint32_t>(inside), static_cast<std::uint32_t>(count)});
+  }
+  return ranges;
+}
+
+std::vector<MappedRange> mapped_ranges() {
+  constexpr std::uint32_t all_ids = 0xffff'ffff;
+  const auto uids = ranges_of("/proc/self/uid_map");
+  const auto gids = ranges_of("/proc/self/gid_map");
+  const auto is_whole = [](const std::vector<MappedRange>& ranges) {
+    return ranges.empty() || ranges.front().count == all_ids;
+  };
+  if (is_whole(uids) && is_whole(gids)) return {};
+  std::vector<MappedRange> common;
+  for (const MappedRange& uid : uids) {
+    for (const MappedRange& gid : gids) {
+      const auto first = std::max(uid.first, gid.first);
+      const auto end =
+          std::min(uid.first + std::uint64_t{uid.count}, gid.first + std::uint64_t{gid.count});
+      if (end > first) common.push_back({first, static_cast<std::uint32_t>(end - first)});
+    }
+  }
+  return common;
 }
 
 void gather_accounts(const FactsWanted& wanted, HostFacts& facts) {
@@ -107,6 +142,7 @@ HostFacts gather_facts(const FactsWanted& wanted) {
   gather_accounts(wanted, facts);
   gather_members(wanted, facts);
   facts.subordinate_ranges = subordinate_ranges();
+  facts.mapped_ranges = mapped_ranges();
   return facts;
 }
 
