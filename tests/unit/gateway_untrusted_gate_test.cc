@@ -87,10 +87,10 @@ TEST_F(UntrustedGateTest, KeepsWhatOthersDidToTheResult) {
 }
 
 TEST_F(UntrustedGateTest, LeavesToolsWithoutTheLabelAlone) {
-  server().flows.untrusted = {{{.text = "fetch", .is_prefix = false}}};
+  server().flows.untrusted = std::vector<NamePattern>{{.text = "fetch", .is_prefix = false}};
   EXPECT_TRUE(is_marked(fetch));
   EXPECT_FALSE(is_marked(call_of(CallKind::tool_call, "version")));
-  server().flows.untrusted = {{}};
+  server().flows.untrusted = std::vector<NamePattern>{};
   EXPECT_FALSE(is_marked(fetch));
   EXPECT_FALSE(is_marked(call_of(CallKind::resource_read)));
 }
@@ -101,7 +101,7 @@ TEST_F(UntrustedGateTest, HasNothingToLookForInAServerThatReachesNobody) {
 }
 
 TEST_F(UntrustedGateTest, LooksAtResourcesPromptsAndTasksWhereAnyToolHasTheLabel) {
-  server().flows.untrusted = {{{.text = "fetch", .is_prefix = false}}};
+  server().flows.untrusted = std::vector<NamePattern>{{.text = "fetch", .is_prefix = false}};
   for (const CallKind kind : {CallKind::resource_read, CallKind::prompt_get, CallKind::task_result,
                               CallKind::task_state}) {
     EXPECT_TRUE(is_marked(call_of(kind)));
