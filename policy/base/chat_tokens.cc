@@ -83,9 +83,8 @@ std::string_view end_of(std::string_view text, std::size_t most) {
 std::size_t tag_at_end(std::string_view text) {
   const std::string_view end = end_of(text, longest_token);
   for (const std::string_view doubled : {"<<SYS>>", "<</SYS>>"}) {
-    if (end.size() >= doubled.size() && is_same_name(end_of(end, doubled.size()), doubled)) {
-      return doubled.size();
-    }
+    const bool is_long_enough = end.ends_with(">>") && end.size() >= doubled.size();
+    if (is_long_enough && is_same_name(end_of(end, doubled.size()), doubled)) return doubled.size();
   }
   const std::size_t begin = end.rfind('<');
   if (begin == std::string_view::npos) return 0;

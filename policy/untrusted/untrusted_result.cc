@@ -97,22 +97,32 @@ void add_content(std::string& json, std::string_view sentence) {
                     JsonMembers().text("type", "text").text("text", sentence).object());
 }
 
+std::string meta_object(const MarkCounts& counts, UntrustedText how) {
+  return JsonMembers()
+      .text("untrusted", how == UntrustedText::strip ? "strip" : "mark")
+      .number("invisible_characters", counts.hidden)
+      .number("terminal_sequences", counts.terminal)
+      .number("chat_tokens", counts.tokens)
+      .object();
+}
+
+void replace_within(std::string& json, std::string_view within, std::string_view with) {
+  json.replace(static_cast<std::size_t>(within.data() - json.data()), within.size(), with);
+}
+
+// What a server says of this itself is replaced: of two members of one name, readers take either.
 void add_meta(std::string& json, const MarkCounts& counts, UntrustedText how) {
-  const std::string member =
-      JsonMembers()
-          .raw(mcp::meta_key::marked,
-               JsonMembers()
-                   .text("untrusted", how == UntrustedText::strip ? "strip" : "mark")
-                   .number("invisible_characters", counts.hidden)
-                   .number("terminal_sequences", counts.terminal)
-                   .number("chat_tokens", counts.tokens)
-                   .object())
-          .members();
+  const std::string object = meta_object(counts, how);
+  const std::string member = JsonMembers().raw(mcp::meta_key::marked, object).members();
   const auto members = raw_members(json);
   if (!members) return;
   const RawMember* meta = find_member(*members, "_meta");
   if (meta == nullptr) return insert_before_end(json, json, "\"_meta\":{" + member + "}");
-  if (meta->value.starts_with('{')) insert_before_end(json, meta->value, member);
+  const auto known = raw_members(meta->value);
+  if (!known) return;
+  const RawMember* own = find_member(*known, mcp::meta_key::marked);
+  if (own != nullptr) return replace_within(json, own->value, object);
+  insert_before_end(json, meta->value, member);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ struct MarkCounts {
   bool operator==(const MarkCounts&) const = default;
 };
 
-/// With `mark`: `<U+200B>` for a character, `<and 12 more>` after eight of them in a row, and
-/// `<token im_start>` for a token; the text grows to at most eight times its size. With `strip`
+/// `text`: UTF-8, or what JSON's escapes make of half a surrogate pair, which stays as it is. With
+/// `mark`: `<U+200B>` for a character, `<and 12 more>` after eight of them in a row, and
+/// `<token im_start>` for a token; the text grows to at most nine times its size. With `strip`
 /// nothing stands for it, and what remains has no token either. Counts into `counts`. nullopt:
 /// there is nothing of that in the text.
 std::optional<std::string> marked_text(std::string_view text, UntrustedText how,
