@@ -259,9 +259,10 @@ void LogVerifier::name_unbacked_words() {
 }
 
 void LogVerifier::check_anchor(const SealedLine& sealed) {
-  if (!anchor_ || sealed.sequence != anchor_->sequence) return;
-  anchor_met_ = true;
-  if (sealed.hash != anchor_->hash) {
+  const auto named = std::ranges::equal_range(anchors_, sealed.sequence, {}, &ChainPoint::sequence);
+  if (named.empty()) return;
+  if (named.end() == anchors_.end()) last_anchor_met_ = true;
+  if (std::ranges::any_of(named, [&](const ChainPoint& p) { return p.hash != sealed.hash; })) {
     found_break("this line is not the one that the anchor names: the log was written anew");
   }
 }
@@ -281,18 +282,22 @@ void LogVerifier::check_end() {
                      "write, or is writing it now",
                      torn_.size()));
   }
-  const bool expected = anchor_ && !anchor_met_ && anchor_->sequence > 0 &&
-                        (report_.first == 0 || anchor_->sequence >= report_.first);
+  check_last_anchor();
+}
+
+// Of an earlier one the lines' numbers tell whether it is missing.
+void LogVerifier::check_last_anchor() {
+  if (anchors_.empty() || last_anchor_met_) return;
+  const std::uint64_t sequence = anchors_.back().sequence;
+  const bool expected = sequence > 0 && (report_.first == 0 || sequence >= report_.first);
   if (expected) {
-    found_break(
-        fmt::format("the line with seq {} that the anchor names is not there: the log ends "
-                    "at {}",
-                    anchor_->sequence, report_.last.sequence));
-  } else if (anchor_ && !anchor_met_) {
-    find(Grade::interrupted,
-         fmt::format("the line with seq {} that the anchor names has made room for newer ones",
-                     anchor_->sequence));
+    return found_break(
+        fmt::format("the line with seq {} that the anchor names is not there: the log ends at {}",
+                    sequence, report_.last.sequence));
   }
+  find(Grade::interrupted,
+       fmt::format("the line with seq {} that the anchor names has made room for newer ones",
+                   sequence));
 }
 
 }  // namespace cellblock::audit

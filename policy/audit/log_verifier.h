@@ -45,8 +45,9 @@ class LogVerifier {
   static constexpr std::size_t most_findings = 100;
   static constexpr std::size_t longest_torn = 1U << 20;
 
-  /// `anchor`: a line that was seen earlier. It must be there as it was, or have made room since.
-  explicit LogVerifier(std::optional<ChainPoint> anchor = {}) : anchor_(anchor) {}
+  /// `anchors`: lines that were seen earlier, in the log's order. Each must be there as it was, or
+  /// have made room since.
+  explicit LogVerifier(std::vector<ChainPoint> anchors = {}) : anchors_(std::move(anchors)) {}
 
   /// The files in the order of their first lines.
   void begin_file(std::string name);
@@ -74,11 +75,12 @@ class LogVerifier {
   void check_word(const Known& known);
   void name_unbacked_words();
   void check_end();
+  void check_last_anchor();
   void check_anchor(const SealedLine& sealed);
   void found_break(std::string what);
 
-  std::optional<ChainPoint> anchor_;
-  bool anchor_met_ = false;
+  std::vector<ChainPoint> anchors_;
+  bool last_anchor_met_ = false;
   LogReport report_;
   std::string file_;
   std::uint64_t line_ = 0;

@@ -24,7 +24,7 @@
 namespace cellblock {
 namespace {
 
-constexpr std::uint32_t config_magic = 0x39'66'42'43;   // "CBf9"
+constexpr std::uint32_t config_magic = 0x3A'66'42'43;   // "CBf:"
 constexpr std::uint32_t secrets_magic = 0x31'73'42'43;  // "CBs1"
 
 template <class T, class Wanted>
@@ -92,7 +92,7 @@ auto fields(Is<FileStamp> auto& v) {
 auto fields(Is<Disk> auto& v) { return std::tie(v.major, v.minor); }
 auto fields(Is<ResultBounds> auto& v) {
   return std::tie(v.bounding, v.max_bytes, v.max_item_bytes, v.max_media_bytes, v.max_items,
-                  v.max_depth);
+                  v.max_depth, v.untrusted);
 }
 auto fields(Is<ToolResults> auto& v) { return std::tie(v.name, v.bounds); }
 auto fields(Is<ServerResults> auto& v) { return std::tie(v.bounds, v.tools); }

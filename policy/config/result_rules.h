@@ -18,6 +18,14 @@ enum class Bounding : std::uint8_t {
   off,  ///< results pass whole: a choice that `cellblock status` names
 };
 
+/// What becomes of invisible characters, terminal sequences and tokens of chat templates in results
+/// of tools with the label `untrusted`.
+enum class UntrustedText : std::uint8_t {
+  pass,
+  mark,   ///< made visible
+  strip,  ///< taken out
+};
+
 /// In bytes of UTF-8, as the reader of the result gets them: a text counts unescaped, with the JSON
 /// around it.
 struct ResultBounds {
@@ -32,6 +40,7 @@ struct ResultBounds {
   std::uint64_t max_media_bytes = 6ULL << 20;
   std::uint64_t max_items = 1'000;
   std::uint32_t max_depth = 64;  ///< of structuredContent and of unknown members
+  UntrustedText untrusted = UntrustedText::pass;
 
   bool operator==(const ResultBounds&) const = default;
 };

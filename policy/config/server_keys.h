@@ -35,6 +35,8 @@ void visit_keys(Keys& k, ResultBounds& v) {
          "of images, audio and blobs, in base64");
   k.integer("max_items", v.max_items, 1, 1'000'000, "of content, contents or messages");
   k.integer("max_depth", v.max_depth, 1, deepest_result, "levels in structuredContent");
+  k.choice("untrusted", v.untrusted,
+           "of tools with the label untrusted: what is hidden in their texts");
 }
 
 /// `[server.NAME.limits]`

@@ -28,6 +28,8 @@ inline constexpr WordList<2> words<AuditJournal>{"off", "all"};
 template <>
 inline constexpr WordList<2> words<Bounding>{"on", "off"};
 template <>
+inline constexpr WordList<3> words<UntrustedText>{"pass", "mark", "strip"};
+template <>
 inline constexpr WordList<2> words<RestartWhen>{"on-failure", "never"};
 template <>
 inline constexpr WordList<2> words<CellStart>{"on-demand", "session"};

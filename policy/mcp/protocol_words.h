@@ -44,6 +44,7 @@ inline constexpr const char* related_task = "io.modelcontextprotocol/related-tas
 inline constexpr const char* bounded = "cellblock/bounded";
 inline constexpr const char* cached = "cellblock/cached";
 inline constexpr const char* error = "cellblock/error";
+inline constexpr const char* marked = "cellblock/marked";
 inline constexpr const char* unavailable = "cellblock/unavailable";
 }  // namespace meta_key
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/base/chat_tokens.h"
 #include "policy/base/printable.h"
 
 namespace cellblock {
@@ -145,7 +146,6 @@ constexpr std::string_view canonical_escape = R"(\\u{)";
 // A blank stands for any number of blanks and line ends, as canonical JSON writes them.
 constexpr std::string_view instructions =
     R"re((?i)</?(?:important|system|secret|hidden|instructions?|assistant|critical)>)re"
-    R"re(|<\|[a-z_]{1,24}\|>)re"
     R"re(|\b(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|of) ){0,3})re"
     R"re((?:previous|prior|earlier|above|preceding) (?:instruction|prompt|rule|message))re"
     R"re(|\b(?:do not|don't|never|must not|without) )re"
@@ -206,7 +206,8 @@ std::optional<std::string> instruction_in(std::string_view definition) {
   re2::StringPiece found;
   const re2::StringPiece text(definition.data(), definition.size());
   if (!instruction_pattern().Match(text, 0, text.size(), RE2::UNANCHORED, &found, 1)) {
-    return std::nullopt;
+    const auto token = first_chat_token(definition);
+    return token ? std::optional(printable(*token, longest_quote)) : std::nullopt;
   }
   return printable({found.data(), found.size()}, longest_quote);
 }

@@ -35,6 +35,7 @@ sources_of() {
     received_descriptors) echo supervisor/gateway/io/byte_io.cc supervisor/gateway/session/host_link.cc \
       supervisor/os/sys.cc supervisor/launcher/child/attached_record.cc supervisor/launcher/run/descriptor_receivers.cc ;;
     redaction) echo policy/redaction/{json_tokens,redactor,scanner,secret_finder,secret_marks}.cc ;;
+    untrusted) echo policy/base/chat_tokens.cc policy/untrusted/{ordinary_use,terminal_sequence,untrusted_result,untrusted_text}.cc ;;
     *) echo "no sources are named for $1 in $0" >&2; return 1 ;;
   esac
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -114,6 +115,48 @@ test('An anchor in a file is kept from one check to the next, and tells when lin
   const empty = await audit('verify', '--anchor-file', anchor);
   assert.equal(empty.code, 2);
   assert.match(empty.err, /an anchor is what an earlier/);
+});
+
+test('A signed anchor is checked elsewhere with the public key alone, and what is wrong with it is told', async () => {
+  const at = (name) => path.join(daemon.directory, name);
+  const [key, publicKey, anchors] = [at('key.pem'), at('public.pem'), at('signed')];
+  const pair = generateKeyPairSync('ed25519');
+  fs.writeFileSync(key, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  fs.writeFileSync(publicKey, pair.publicKey.export({ type: 'spki', format: 'pem' }));
+  for (const count of [1, 2]) {
+    await callMany(1);
+    const { code, out, err } = await audit('verify', '--sign', key, '--anchor-file', anchors);
+    assert.equal(code, 0, err);
+    assert.equal(fs.readFileSync(anchors, 'utf8').trim().split('\n').length, count);
+    assert.ok(out.includes(fs.readFileSync(anchors, 'utf8').trim().split('\n').at(-1)), 'the report has it too');
+  }
+  const elsewhere = (...args) => run(program, ['audit', 'verify', '--anchor-file', anchors, '--public-key', ...args], { env }).catch((error) => error);
+  const checked = await elsewhere(publicKey, '--json');
+  assert.equal(JSON.parse(checked.stdout).signed_anchors, 2);
+  assert.equal(JSON.parse(checked.stdout).log_compared, false);
+  assert.match((await elsewhere(publicKey, '--log', log)).stdout, /^whole: .*\n2 anchors signed by key [0-9a-f]{16}\n$/s);
+
+  const other = at('other.pem');
+  fs.writeFileSync(other, generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }));
+  const wrong = await elsewhere(other);
+  assert.equal(wrong.code, 10);
+  assert.match(wrong.stdout, /signed:1\n {2}broken: it names another key: /);
+  fs.writeFileSync(other, generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' }));
+  assert.match((await elsewhere(other)).stderr, /--public-key: .*other\.pem: the key's type is RSA: only Ed25519 is taken/);
+
+  const plain = await audit('verify', '--anchor-file', anchors);
+  assert.equal(plain.code, 2);
+  assert.match(plain.err, /it has signed anchors: --sign KEY adds one/, 'and none of them is lost');
+  fs.chmodSync(key, 0o644);
+  const open = await audit('verify', '--sign', key);
+  assert.equal(open.code, 2);
+  assert.match(open.err, /--sign: .*key\.pem: other users have access to this private key \(mode 0644\)/);
+});
+
+test('An anchor that cannot be kept says why', async () => {
+  const { code, err } = await audit('verify', '--anchor-file', path.join(daemon.directory, 'missing', 'anchor'));
+  assert.equal(code, 1);
+  assert.match(err, /the anchor was not kept: .*missing\/anchor\.new: No such file or directory/);
 });
 
 test('What has made room is told to whoever wants it', async () => {

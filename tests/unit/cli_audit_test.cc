@@ -116,16 +116,10 @@ TEST(AuditLineText, LetsNoNameMoveTheCursor) {
   EXPECT_EQ(audit_line_text(line, Style::none(), 0).find('\x1b'), std::string::npos);
 }
 
-TEST(AuditReport, PrintsAnAnchorThatItReadsAgain) {
-  const audit::ChainPoint point{.sequence = 12, .hash = {1, 2, 3}};
-  EXPECT_EQ(read_anchor(anchor_text(point)), point);
-  for (const char* wrong : {"", "12", "12:", "x:00", "12:00"}) EXPECT_FALSE(read_anchor(wrong));
-}
-
 TEST(AuditReport, OfALogWithoutRecordsClaimsNoProof) {
-  const std::string text = report_text({.files = 1}, Style::none());
+  const std::string text = report_text({.files = 1}, {}, Style::none());
   EXPECT_EQ(text, "empty: the log holds no record, so nothing is shown to be whole\n");
-  EXPECT_THAT(report_text({.files = 1, .lines = 1, .first = 1}, Style::none()),
+  EXPECT_THAT(report_text({.files = 1, .lines = 1, .first = 1}, {}, Style::none()),
               HasSubstr("whole: 1 lines"));
 }
 
@@ -133,12 +127,23 @@ TEST(AuditReport, NamesFileLineAndWhatIsWrong) {
   audit::LogReport report;
   report.broken = 1;
   report.findings.push_back({audit::Grade::broken, "/var/log/a", 7, "it was altered"});
-  const std::string text = report_text(report, Style::none());
+  const std::string text = report_text(report, {}, Style::none());
   EXPECT_THAT(text, HasSubstr("/var/log/a:7\n  broken: it was altered\n"));
   EXPECT_THAT(text, HasSubstr("BROKEN"));
-  const json object = json::parse(report_json(report));
+  const json object = json::parse(report_json(report, {}));
   EXPECT_EQ(object["ok"], false);
   EXPECT_EQ(object["findings"][0]["line"], 7);
+}
+
+TEST(AuditReport, SaysThatNoLogWasComparedWithSignedAnchors) {
+  audit::LogReport report;
+  report.last.sequence = 12;
+  const AnchorReport anchors{
+      .key = "00ff", .good = 2, .last_time = "2026-11-28T07:48:59Z", .fresh = {}, .has_log = false};
+  const std::string text = report_text(report, anchors, Style::none());
+  EXPECT_THAT(text, HasSubstr("whole: 2 anchors signed by key 00ff, the last at 2026-11-28T07:"));
+  EXPECT_THAT(text, HasSubstr("no log was compared"));
+  EXPECT_EQ(json::parse(report_json(report, anchors))["log_compared"], false);
 }
 
 class LogFilesTest : public testing::Test {

@@ -56,8 +56,8 @@ class Log {
   std::vector<std::string> files{""};
 };
 
-LogReport verify(const std::vector<std::string>& files, std::optional<ChainPoint> anchor = {}) {
-  LogVerifier verifier(anchor);
+LogReport verify(const std::vector<std::string>& files, std::vector<ChainPoint> anchors = {}) {
+  LogVerifier verifier(std::move(anchors));
   for (std::size_t i = 0; i < files.size(); ++i) {
     verifier.begin_file("file " + std::to_string(i));
     std::string_view text = files[i];
@@ -280,11 +280,11 @@ TEST(LogVerifier, FindsARecordThatComesTwiceAmongThoseThatWereSentAgain) {
 TEST(LogVerifier, FindsThatLinesAreGoneFromTheEndWithAnAnchorAlone) {
   Log log = sound_log();
   const ChainPoint anchor = log.at;
-  EXPECT_THAT(verify(log.files, anchor).findings, IsEmpty());
+  EXPECT_THAT(verify(log.files, {anchor}).findings, IsEmpty());
   auto lines = lines_of(log.files[1]);
   lines.pop_back();
   EXPECT_THAT(verify({log.files[0], joined(lines)}).findings, IsEmpty());
-  const LogReport report = verify({log.files[0], joined(lines)}, anchor);
+  const LogReport report = verify({log.files[0], joined(lines)}, {anchor});
   EXPECT_EQ(report.broken, 1U);
 }
 
@@ -293,12 +293,35 @@ TEST(LogVerifier, FindsALogThatWasWrittenAnewWithAnAnchorAlone) {
   Log other;
   for (int n = 1; other.at.sequence < log.at.sequence; ++n) other.record("aa", n);
   EXPECT_EQ(verify(other.files).broken, 0U);
-  EXPECT_EQ(verify(other.files, log.at).broken, 1U);
+  EXPECT_EQ(verify(other.files, {log.at}).broken, 1U);
+}
+
+TEST(LogVerifier, FindsThatOneOfManyAnchorsIsNotTheLineOfTheLog) {
+  const Log log = sound_log();
+  const auto lines = lines_of(log.files[0]);
+  std::vector<ChainPoint> anchors;
+  for (const std::size_t place : {0U, 3U, 5U}) {
+    const auto sealed =
+        sealed_line(std::string_view(lines[place]).substr(0, lines[place].size() - 1));
+    ASSERT_TRUE(sealed);
+    anchors.push_back({sealed->sequence, sealed->hash});
+  }
+  anchors.push_back(log.at);
+  anchors.push_back(log.at);
+  EXPECT_THAT(verify(log.files, anchors).findings, IsEmpty());
+  anchors[1].hash = {};
+  EXPECT_EQ(verify(log.files, anchors).broken, 1U);
+}
+
+TEST(LogVerifier, SaysOfTheLastAnchorAloneThatItMadeRoom) {
+  const Log log = sound_log();
+  EXPECT_THAT(verify({log.files[1]}, {{1, {}}, {2, {}}, log.at}).findings, IsEmpty());
+  EXPECT_EQ(verify({log.files[1]}, {{1, {}}, {2, {}}}).findings.size(), 1U);
 }
 
 TEST(LogVerifier, SaysThatAnAnchorMadeRoom) {
   const Log log = sound_log();
-  const LogReport report = verify({log.files[1]}, ChainPoint{2, {}});
+  const LogReport report = verify({log.files[1]}, {ChainPoint{2, {}}});
   EXPECT_EQ(report.broken, 0U);
   EXPECT_THAT(report.findings, ElementsAre(Field(&Finding::what, HasSubstr("made room"))));
 }

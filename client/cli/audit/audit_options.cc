@@ -31,6 +31,18 @@ constinit const Option anchor_file_option{
     .placeholder = "PATH",
     .completes = Completes::files};
 
+constinit const Option sign_option{
+    .name = "--sign",
+    .what = "sign the anchor with this private key (PEM, Ed25519), if the log is whole",
+    .placeholder = "KEY",
+    .completes = Completes::files};
+
+constinit const Option public_key_option{
+    .name = "--public-key",
+    .what = "check the signatures in --anchor-file; the log only where --log names it",
+    .placeholder = "KEY",
+    .completes = Completes::files};
+
 Exit audit_failure(const Context& context, const Error& error, Exit exit) {
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
   if (context.output == Output::json) {

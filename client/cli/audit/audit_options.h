@@ -12,6 +12,8 @@ namespace cellblock::cli {
 extern const Option audit_log_option;  ///< --log
 extern const Option anchor_option;
 extern const Option anchor_file_option;
+extern const Option sign_option;        ///< --sign
+extern const Option public_key_option;  ///< --public-key
 
 /// Tells the error on stderr, and with --json as an object on stdout.
 Exit audit_failure(const Context& context, const Error& error, Exit exit);

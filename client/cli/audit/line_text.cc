@@ -5,12 +5,12 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <ctime>
 
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/terminal/unit_text.h"
+#include "policy/audit/anchor.h"
 
 namespace cellblock::cli {
 namespace {
@@ -130,9 +130,30 @@ std::string verdict(const LogReport& report, const Style& style) {
   return style.paint(Colour::good, "whole");
 }
 
-}  // namespace
+std::string anchors_text(const AnchorReport& anchors) {
+  return fmt::format("{} anchor{} signed by key {}", anchors.good, anchors.good == 1 ? "" : "s",
+                     anchors.key);
+}
 
-std::string report_text(const LogReport& report, const Style& style) {
+std::string text_without_log(const LogReport& report, const AnchorReport& anchors,
+                             const Style& style) {
+  std::string text = fmt::format("{}: {}", verdict(report, style), anchors_text(anchors));
+  if (anchors.good > 0) {
+    text += fmt::format(", the last at {}\nanchor:\n{}", anchors.last_time,
+                        audit::anchor_text(report.last));
+  }
+  return text + "\nno log was compared with them: --log PATH names one\n";
+}
+
+std::string text_of_log(const LogReport& report, const Style& style) {
+  std::string text = fmt::format("{}: {} lines in {} file{}", verdict(report, style), report.lines,
+                                 report.files, report.files == 1 ? "" : "s");
+  if (report.lines == 0) return text + "\n";
+  return text + fmt::format(", seq {} to {}\nanchor:\n{}\n", report.first, report.last.sequence,
+                            audit::anchor_text(report.last));
+}
+
+std::string findings_text(const LogReport& report, const Style& style) {
   std::string text;
   for (const Finding& finding : report.findings) {
     const auto colour = finding.grade == Grade::interrupted ? Colour::weak : Colour::bad;
@@ -140,19 +161,27 @@ std::string report_text(const LogReport& report, const Style& style) {
                         style.paint(colour, word_of(finding.grade)), safe_line(finding.what));
   }
   if (report.more_findings > 0) text += fmt::format("and {} more\n", report.more_findings);
+  return text;
+}
+
+}  // namespace
+
+std::string report_text(const LogReport& report, const AnchorReport& anchors, const Style& style) {
+  if (!anchors.has_log) {
+    return findings_text(report, style) + text_without_log(report, anchors, style);
+  }
   const bool is_untold = report.lines == 0 && report.findings.empty();
   if (is_untold) {
     return fmt::format("{}: the log holds no record, so nothing is shown to be whole\n",
                        style.paint(Colour::weak, "empty"));
   }
-  text += fmt::format("{}: {} lines in {} file{}", verdict(report, style), report.lines,
-                      report.files, report.files == 1 ? "" : "s");
-  if (report.lines == 0) return text + "\n";
-  return text + fmt::format(", seq {} to {}\nanchor:\n{}\n", report.first, report.last.sequence,
-                            anchor_text(report.last));
+  std::string text = findings_text(report, style) + text_of_log(report, style);
+  if (!anchors.fresh.empty()) return text + fmt::format("signed anchor:\n{}\n", anchors.fresh);
+  if (!anchors.key.empty()) text += anchors_text(anchors) + "\n";
+  return text;
 }
 
-std::string report_json(const LogReport& report) {
+std::string report_json(const LogReport& report, const AnchorReport& anchors) {
   using Json = nlohmann::ordered_json;
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
@@ -161,36 +190,23 @@ std::string report_json(const LogReport& report) {
                         {"line", finding.line},
                         {"what", finding.what}});
   }
-  const Json json{{"ok", report.broken == 0 && report.lost == 0},
-                  {"broken", report.broken},
-                  {"lost", report.lost},
-                  {"files", report.files},
-                  {"lines", report.lines},
-                  {"first", report.first},
-                  {"last", report.last.sequence},
-                  {"anchor", anchor_text(report.last)},
-                  {"findings", findings},
-                  {"more_findings", report.more_findings}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string anchor_text(const audit::ChainPoint& point) {
-  return fmt::format("{}:{}", point.sequence, audit::hex_of(point.hash));
-}
-
-Result<audit::ChainPoint> read_anchor(const std::string& text) {
-  audit::ChainPoint point;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, point.sequence);
-  if (error == std::errc() && rest != end && *rest == ':') {
-    const auto hash = audit::digest_of_hex(
-        std::string_view(text).substr(static_cast<std::size_t>(rest - text.data()) + 1));
-    if (hash) {
-      point.hash = *hash;
-      return point;
-    }
+  Json json{{"ok", report.broken == 0 && report.lost == 0},
+            {"broken", report.broken},
+            {"lost", report.lost},
+            {"files", report.files},
+            {"lines", report.lines},
+            {"first", report.first},
+            {"last", report.last.sequence},
+            {"anchor", audit::anchor_text(report.last)},
+            {"findings", findings},
+            {"more_findings", report.more_findings}};
+  if (!anchors.key.empty()) {
+    json["key"] = anchors.key;
+    json["signed_anchors"] = anchors.good;
+    json["log_compared"] = anchors.has_log;
   }
-  return fail("an anchor is what an earlier \"cellblock audit verify\" printed: SEQ:HASH");
+  if (!anchors.fresh.empty()) json["signed_anchor"] = anchors.fresh;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace cellblock::cli

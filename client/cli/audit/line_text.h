@@ -9,7 +9,6 @@
 
 #include "client/cli/terminal/style.h"
 #include "policy/audit/log_verifier.h"
-#include "policy/base/result.h"
 
 /// The audit log for people: one line of it, and the report about its chain.
 namespace cellblock::cli {
@@ -28,14 +27,20 @@ enum class ShownTime : std::uint8_t { utc, local };
 std::string audit_line_text(const nlohmann::json& line, const Style& style, std::size_t columns,
                             ShownTime shown = ShownTime::utc);
 
+/// What `cellblock audit verify` found about signed anchors.
+struct AnchorReport {
+  std::string key;         ///< its id; empty: no key was named
+  std::uint64_t good = 0;  ///< anchors that it has signed
+  std::string last_time;   ///< of the last of these
+  std::string fresh;       ///< the line that was signed now; empty: none
+  bool has_log = true;     ///< false: the anchors were looked at alone
+};
+
 /// What `cellblock audit verify` says to a person.
-std::string report_text(const audit::LogReport& report, const Style& style);
+std::string report_text(const audit::LogReport& report, const AnchorReport& anchors,
+                        const Style& style);
 
 /// The same as one JSON object.
-std::string report_json(const audit::LogReport& report);
-
-/// "SEQ:HASH", as the report prints it; an error says what an anchor is.
-Result<audit::ChainPoint> read_anchor(const std::string& text);
-std::string anchor_text(const audit::ChainPoint& point);
+std::string report_json(const audit::LogReport& report, const AnchorReport& anchors);
 
 }  // namespace cellblock::cli

@@ -358,8 +358,10 @@ Command verify_command() {
   return {.name = "verify",
           .what = "whether the log is whole and unchanged",
           .example = "cellblock audit verify --anchor 4711:9f86d0...",
-          .options = {&audit_log_option, &anchor_option, &anchor_file_option},
-          .excludes = {{&anchor_option, &anchor_file_option}},
+          .options = {&audit_log_option, &anchor_option, &anchor_file_option, &sign_option,
+                      &public_key_option},
+          .excludes = {{&anchor_option, &anchor_file_option}, {&sign_option, &public_key_option}},
+          .needs = {{&public_key_option, &anchor_file_option}},
           .tool = Tool::audit_verify};
 }
 

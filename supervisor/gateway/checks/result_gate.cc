@@ -8,6 +8,7 @@
 #include "policy/json/json_text.h"
 #include "policy/results/bounded_result.h"
 #include "policy/results/bounding_notes.h"
+#include "supervisor/gateway/checks/edited_part.h"
 
 namespace cellblock::gateway {
 namespace {
@@ -27,46 +28,6 @@ std::optional<ResultShape> shape_of(CallKind kind) {
     default:
       return std::nullopt;
   }
-}
-
-bool is_within(Span inner, Span outer) {
-  return inner.begin >= outer.begin && inner.end <= outer.end;
-}
-
-/// What stands in a part of the line once all that is to be done to it is done.
-class EditedPart {
- public:
-  EditedPart(std::string_view line, Span where, const std::vector<Replacement>& edits) {
-    std::vector<Replacement> inside;
-    for (const Replacement& edit : edits) {
-      if (!is_within(edit.where, where)) continue;
-      inside.push_back({{edit.where.begin - where.begin, edit.where.end - where.begin}, edit.text});
-    }
-    text_ = where.in(line);
-    if (inside.empty()) return;
-    const EditedMessage edited(text_, std::move(inside));
-    is_sound_ = edited.is_sound();
-    if (!is_sound_) return;
-    written_ = edited.flatten();
-    written_.pop_back();  // the newline
-    text_ = written_;
-  }
-  EditedPart(const EditedPart&) = delete;
-  EditedPart& operator=(const EditedPart&) = delete;
-
-  /// Else it must be left as it is, edits and all: with them the whole line does not go out.
-  bool is_sound() const { return is_sound_; }
-  std::string_view text() const { return text_; }
-
- private:
-  std::string written_;
-  std::string_view text_;
-  bool is_sound_ = true;
-};
-
-void replace(Span where, std::string text, std::vector<Replacement>& edits) {
-  std::erase_if(edits, [&](const Replacement& edit) { return is_within(edit.where, where); });
-  edits.push_back({where, std::move(text)});
 }
 
 // Which is the least of each that this server or one of its tools has.
@@ -138,7 +99,7 @@ ResultBounding::Done ResultBounding::bound_task(const BoundableTask& task,
 // What is in it first: the rest is then judged without it.
 ResultBounding::Done ResultBounding::bound_state(const Piece& state,
                                                  std::vector<Replacement>& edits) const {
-  if (!may_exceed(state.where.end - state.where.begin, state.bounds)) return Done::nothing;
+  if (!may_exceed(edited_size(state.where, edits), state.bounds)) return Done::nothing;
   Piece inside = state;
   Done done = Done::nothing;
   inside.where = member_in(state.line, state.where, "result");
@@ -151,7 +112,7 @@ ResultBounding::Done ResultBounding::bound_state(const Piece& state,
 
 ResultBounding::Done ResultBounding::bound_result(const Piece& piece, ResultShape shape,
                                                   std::vector<Replacement>& edits) const {
-  if (!may_exceed(piece.where.end - piece.where.begin, piece.bounds)) return Done::nothing;
+  if (!may_exceed(edited_size(piece.where, edits), piece.bounds)) return Done::nothing;
   const EditedPart part(piece.line, piece.where, edits);
   if (!part.is_sound()) return Done::nothing;
   const LinkForm links = piece.era == Era::modern ? LinkForm::resource_link : LinkForm::text;
@@ -160,18 +121,18 @@ ResultBounding::Done ResultBounding::bound_result(const Piece& piece, ResultShap
   const KeptParts kept = kept_ == nullptr
                              ? KeptParts{}
                              : kept_->keep(bounded->withheld(), piece.bounds.max_bytes, piece.now);
-  replace(piece.where, bounded->write(kept), edits);
+  replace_part(piece.where, bounded->write(kept), edits);
   return Done::bounded;
 }
 
 ResultBounding::Done ResultBounding::bound_error(const Piece& piece,
                                                  std::vector<Replacement>& edits) {
-  if (!may_exceed(piece.where.end - piece.where.begin, piece.bounds)) return Done::nothing;
+  if (!may_exceed(edited_size(piece.where, edits), piece.bounds)) return Done::nothing;
   const EditedPart part(piece.line, piece.where, edits);
   if (!part.is_sound()) return Done::nothing;
   auto bounded = bounded_error(part.text(), piece.bounds);
   if (!bounded) return Done::nothing;
-  replace(piece.where, *std::move(bounded), edits);
+  replace_part(piece.where, *std::move(bounded), edits);
   return Done::bounded;
 }
 
@@ -183,7 +144,7 @@ ResultBounding::Done ResultBounding::list_tool(const BoundableAnswer& answer,
   const Span where = answer.message.result;
   const EditedPart part(answer.line, where, edits);
   if (!part.is_sound()) return Done::nothing;
-  replace(where, with_reading_tool(part.text(), tool_shown()), edits);
+  replace_part(where, with_reading_tool(part.text(), tool_shown()), edits);
   return Done::listed;
 }
 
@@ -211,8 +172,8 @@ void ResultGate::add_path_advice(const ServerAnswer& answer,
 // no longer found by whoever looks for it, and what is kept to be read on is what may be read at
 // all.
 //
-//   redaction -> advice on declared paths -> bounds -> (upstream: id, size of the line, record,
-//   host)
+//   redaction -> advice on declared paths -> marks of untrusted texts -> bounds -> (upstream: id,
+//   size of the line, record, host)
 std::expected<Delivery, Failure> ResultGate::pass(const ServerAnswer& answer,
                                                   std::vector<Replacement> edits) {
   Delivery delivery{.edits = std::move(edits), .remark = {}};
@@ -220,11 +181,24 @@ std::expected<Delivery, Failure> ResultGate::pass(const ServerAnswer& answer,
   if (!redacted) return std::unexpected(std::move(redacted.error()));
   add_path_advice(answer, delivery.edits);
   if (!bounds_results_) return delivery;
+  untrusted_.mark_answer(answer.line, answer.message, answer.call, delivery.edits);
   const BoundableAnswer boundable{answer.line, answer.message, answer.call, answer.now};
   if (bounding_.apply(boundable, delivery.edits) == ResultBounding::Done::bounded) {
     delivery.remark = "bounded";
   }
   return delivery;
+}
+
+void ResultGate::pass_task(const BoundableTask& task, std::vector<Replacement>& edits) {
+  if (!bounds_results_) return;
+  untrusted_.mark_task(task.line, task.state, task.tool, edits);
+  bounding_.bound_task(task, edits);
+}
+
+FoundCounts ResultGate::take_found() {
+  FoundCounts found = redaction_.take_found();
+  for (const auto& [name, count] : untrusted_.take_found()) found[name] += count;
+  return found;
 }
 
 }  // namespace cellblock::gateway

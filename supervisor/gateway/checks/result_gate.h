@@ -15,6 +15,7 @@
 #include "supervisor/gateway/checks/redaction_gate.h"
 #include "supervisor/gateway/checks/refusal_reports.h"
 #include "supervisor/gateway/checks/request_gate.h"
+#include "supervisor/gateway/checks/untrusted_gate.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 #include "supervisor/os/clock.h"
 
@@ -101,6 +102,7 @@ class ResultGate {
       : refusal_reports_(parts.policy.refusal_reports),
         server_index_(parts.server_index),
         redaction_(parts.policy.redactions, parts.server_index, parts.server),
+        untrusted_(parts.policy.redactions, parts.server_index, parts.server),
         bounding_(parts),
         bounds_results_(parts.bounds_results) {}
 
@@ -108,11 +110,9 @@ class ResultGate {
   /// failure.
   std::expected<Delivery, Failure> pass(const ServerAnswer& answer, std::vector<Replacement> edits);
   /// What a notification says of a task, when redaction has passed it.
-  void bound_task(const BoundableTask& task, std::vector<Replacement>& edits) const {
-    if (bounds_results_) bounding_.bound_task(task, edits);
-  }
-  /// What the redaction of the last answer found.
-  FoundCounts take_found() { return redaction_.take_found(); }
+  void pass_task(const BoundableTask& task, std::vector<Replacement>& edits);
+  /// What was found in the last answer by redaction, and what was marked in it.
+  FoundCounts take_found();
 
  private:
   void add_path_advice(const ServerAnswer& answer, std::vector<Replacement>& edits) const;
@@ -120,6 +120,7 @@ class ResultGate {
   RefusalReports& refusal_reports_;
   const std::uint32_t server_index_;
   RedactionGate redaction_;
+  UntrustedGate untrusted_;
   const ResultBounding bounding_;
   const bool bounds_results_;
 };

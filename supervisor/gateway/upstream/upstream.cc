@@ -402,15 +402,17 @@ void Upstream::send_held(const TaskStatusBuffer::Held& held, Time now) {
 
 // What it says of a finished task is the result of the call that made it.
 void Upstream::bound_task(std::string_view line, const Message& message, Time now,
-                          std::vector<Replacement>& edits) const {
+                          std::vector<Replacement>& edits) {
   if (!message.method.starts_with(mcp::notification::tasks)) return;
   const bool is_legacy = message.method == mcp::notification::task_status;
-  result_gate_.bound_task({.line = line,
-                           .state = message.params,
-                           .tool = values_.tool_behind(line, message),
-                           .era = is_legacy ? Era::legacy : Era::modern,
-                           .now = now},
-                          edits);
+  const std::string_view tool = values_.tool_behind(line, message);
+  result_gate_.pass_task({.line = line,
+                          .state = message.params,
+                          .tool = tool,
+                          .era = is_legacy ? Era::legacy : Era::modern,
+                          .now = now},
+                         edits);
+  note_found(result_gate_.take_found(), tool, 0, AuditOutcome::ok);
 }
 
 }  // namespace cellblock::gateway

@@ -160,7 +160,7 @@ class Upstream final : private CallWaiter, private ApprovalWaiter {
                                         const Message& message, std::string id);
   void send_held(const TaskStatusBuffer::Held& held, Time now);
   void bound_task(std::string_view line, const Message& message, Time now,
-                  std::vector<Replacement>& edits) const;
+                  std::vector<Replacement>& edits);
   void deliver(std::string_view line, const Message& message, const Call& call, Time now);
 
   bool is_stray(Direction direction, std::string_view line, const Message& message);

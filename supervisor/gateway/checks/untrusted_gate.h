@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/config/config.h"
+#include "policy/jsonrpc/jsonrpc.h"
+#include "policy/jsonrpc/message_edit.h"
+#include "policy/redaction/redactor.h"
+#include "policy/untrusted/untrusted_result.h"
+#include "supervisor/gateway/checks/redaction_gate.h"
+#include "supervisor/gateway/message/calls_in_flight.h"
+
+/// Marks or strips, as `results.untrusted` says, what texts of tools with the label `untrusted`
+/// have for a model alone. Pure. See docs/results.md.
+namespace cellblock::gateway {
+
+class UntrustedGate {
+ public:
+  /// What it is given outlives it. `redactions` has the counts of what was found.
+  UntrustedGate(Redactions& redactions, std::uint32_t server_index, const Server& server)
+      : redactions_(redactions), server_index_(server_index), server_(server) {}
+
+  /// Puts one edit of the whole result or error in place of those that are in it, where something
+  /// is found.
+  void mark_answer(std::string_view line, const Message& message, const Call& call,
+                   std::vector<Replacement>& edits);
+  /// The same of what is said of a task. `tool`: whose call made it; empty: not known, so the
+  /// strictest of the server and its tools holds.
+  void mark_task(std::string_view line, Span state, std::string_view tool,
+                 std::vector<Replacement>& edits);
+
+  /// What was marked or taken out since it was last asked.
+  FoundCounts take_found() { return std::exchange(found_, {}); }
+
+ private:
+  struct Part {
+    std::string_view line;
+    Span where;
+    MarkNote note;
+  };
+  void mark(const Part& part, UntrustedText how, std::vector<Replacement>& edits);
+  UntrustedText how_for(const Call& call) const;
+  UntrustedText how_for_tool(std::string_view tool) const;
+  UntrustedText how_for_content() const;
+  UntrustedText how_for_task(std::string_view tool) const;
+  void count(const MarkCounts& counts);
+
+  Redactions& redactions_;
+  const std::uint32_t server_index_;
+  const Server& server_;
+  FoundCounts found_;
+};
+
+}  // namespace cellblock::gateway
