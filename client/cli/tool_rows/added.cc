@@ -14,12 +14,16 @@ constinit const Option home_option{
     .name = "--home", .what = "also what it kept in its home", .values = Values::none};
 constinit const Option back_option{
     .name = "--rollback", .what = "back to the version before", .values = Values::none};
-
+constinit const Option audit_option{
+    .name = "--audit",
+    .what = "asks their registries: what is behind, withdrawn, unsigned, or in other hands",
+    .values = Values::none};
 Command servers_command() {
   return {.name = "servers",
           .group = Group::set_up,
           .what = "the servers that were added, and their versions",
-          .example = "cellblock servers",
+          .example = "cellblock servers\n  cellblock servers --audit",
+          .options = {&audit_option},
           .tool = Tool::added_list};
 }
 
