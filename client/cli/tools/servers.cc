@@ -11,6 +11,8 @@
 #include "client/cli/add/new_server.h"
 #include "client/cli/add/origin.h"
 #include "client/cli/common/prompt.h"
+#include "client/cli/supply_chain/bom.h"
+#include "client/cli/supply_chain/installed_bom.h"
 #include "client/cli/supply_chain/registry_audit.h"
 #include "client/cli/supply_chain/server_audit.h"
 #include "client/cli/table/words.h"
@@ -18,7 +20,7 @@
 #include "client/cli/tool_rows/added.h"
 #include "client/cli/tools/tools.h"
 
-// Servers that `cellblock add` made: a list of them, and what their
+// Servers that `cellblock add` made: a list of them, what they are made of, and what their
 // registries say.
 namespace cellblock::cli {
 namespace {
@@ -94,11 +96,20 @@ Exit audit_servers(const Context& context, const AddPlaces& places) {
   return exit_of_audits(audits, audits.size() == servers.size());
 }
 
+Exit show_bom(const Context& context, const AddPlaces& places, const std::string& server) {
+  const auto origin = origin_of(places, server);
+  if (!origin) return cannot(context, origin.error().text);
+  const auto bom = installed_bom(*origin);
+  if (!bom) return cannot(context, fmt::format("{}: {}", server, bom.error().text));
+  return print_json(bom_json(*bom));
+}
+
 }  // namespace
 
 Exit run_servers(const Context& context, const Words& words) {
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
+  if (words.has(sbom_option)) return show_bom(context, *places, words.text(sbom_option));
   if (!words.has(audit_option)) return list_servers(context, *places);
   auto asked = context;
   asked.mode = places->mode;
