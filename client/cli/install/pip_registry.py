@@ -1,12 +1,15 @@
 # What an index of PyPI says of the packages of a lock file: whether it still has them, what it has withdrawn, and the
 # newest version. pip_installer.py follows in the same file, installer_server.py stands before it.
 
+import base64
 import html.parser
 import json
+import netrc
 import os
 import re
 import ssl
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from pip._vendor import certifi
@@ -49,10 +52,21 @@ def opener():
     return urllib.request.build_opener(*handlers, urllib.request.HTTPSHandler(context=context))
 
 
+def add_login(request):
+    """Of the index, as pip has it; nobody gets it who is redirected to."""
+    file = os.environ.get("NETRC")
+    host = urllib.parse.urlsplit(request.full_url).netloc.split(":")[0]
+    login = netrc.netrc(file).authenticators(host) if file else None
+    if login:
+        pair = base64.b64encode(f"{login[0]}:{login[2]}".encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {pair}")
+
+
 def files_of(name):
     """None: the index has no such package."""
     address = f"{os.environ['PIP_INDEX_URL'].rstrip('/')}/{normal(name)}/"
     request = urllib.request.Request(address, headers={"Accept": ACCEPT})
+    add_login(request)
     try:
         with opener().open(request, timeout=60) as answer:
             text = answer.read(MOST_DOCUMENT + 1)

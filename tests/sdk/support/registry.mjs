@@ -61,6 +61,7 @@ export class Registry {
     this.key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     this.maintainers = new Map(); // name -> names
     this.yanked = new Map(); // file -> reason
+    this.login = null; // "user:password", without which nothing is answered
     this.authorizations = new Set(); // that were sent
     this.server = http.createServer((request, response) => this.#answer(request, response));
   }
@@ -147,6 +148,8 @@ export class Registry {
     const { authorization } = request.headers;
     if (authorization) this.authorizations.add(authorization);
     if (this.token && authorization !== `Bearer ${this.token}`) return response.writeHead(401).end('{}');
+    const basic = this.login && `Basic ${Buffer.from(this.login).toString('base64')}`;
+    if (basic && authorization !== basic) return response.writeHead(401, { 'WWW-Authenticate': 'Basic' }).end();
     if (this.hangs?.test(asked)) return;
     if (this.fails?.test(asked)) return response.writeHead(500).end('{}');
     if (asked.startsWith('simple/')) return this.#answerPip(asked, response);
