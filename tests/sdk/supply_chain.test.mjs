@@ -51,6 +51,18 @@ inBothModes(publish, ({ registry, place }) => {
     });
   }
 
+  test('A key that has expired counts for what was published before, and for nothing later', async () => {
+    registry.expires = '2026-01-01T00:00:00.000Z';
+    registry.publish('early', '1.0.0', { said: { published: '2025-06-01T00:00:00.000Z' } });
+    registry.publish('late', '1.0.0', { said: { published: '2026-06-01T00:00:00.000Z' } });
+    assert.match((await place.add('late', ['npx', 'late'])).err, /signature of late 1\.0\.0 is wrong: the key SHA256:made expired before it was published/);
+    const added = await place.add('early', ['npx', 'early']);
+    assert.equal(added.code, 0, added.err);
+    assert.match(added.err, /1 of 1 packages have a signature of the registry that fits/);
+    await remove('early');
+    registry.expires = null;
+  });
+
   test('A package without a signature is installed, and named', async () => {
     const added = await place.add('half', ['npx', 'half-signed']);
     assert.equal(added.code, 0, added.err);

@@ -16,6 +16,9 @@ const atOnce = 8;
 const short = { headers: { accept: 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*' } };
 const whole = { headers: { accept: 'application/json' }, cache: null };
 
+// Where a registry does not say when something was published, as npm has it: whoever could use an expired key says any time.
+const early = '2015-01-01T00:00:00Z';
+
 const cut = (text) => String(text).slice(0, mostText);
 
 function credentialLines() {
@@ -97,7 +100,7 @@ async function mistake({ keyid, sig }, keys, message, published) {
 }
 
 async function signatureMistake(registry, { name, version }, dist, integrity, keys) {
-  const published = async () => Date.parse((await registry.document(name, whole))?.time?.[version]);
+  const published = async () => Date.parse((await registry.document(name, whole))?.time?.[version] ?? early);
   for (const signature of dist.signatures) {
     const wrong = await mistake(signature, keys, `${name}@${version}:${integrity}`, published);
     if (wrong) return wrong;

@@ -59,6 +59,7 @@ export class Registry {
     this.token = null; // without which nothing is answered
     this.signs = false; // each version, unless it was published with signature: 'wrong' or 'none'
     this.key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    this.expires = null; // the key, when
     this.maintainers = new Map(); // name -> names
     this.yanked = new Map(); // file -> reason
     this.login = null; // "user:password", without which nothing is answered
@@ -77,7 +78,7 @@ export class Registry {
     this.server.close();
   }
 
-  // The newest is what was published last. said: { deprecated, publisher, signature, attested }, which is not in the archive.
+  // The newest is what was published last. said: { deprecated, publisher, published, signature, attested }, which is not in the archive.
   publish(name, version, { tools = ['write', 'environment', 'files'], fails, files = {}, said = {}, ...more } = {}) {
     const description = { name, version, bin: { [name.split('/').pop()]: 'main.js' }, server: { tools, fails }, ...more };
     if (!this.packages.has(name)) this.packages.set(name, new Map());
@@ -117,7 +118,7 @@ export class Registry {
 
   get #keys() {
     const key = this.key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    return { keys: [{ keyid: 'SHA256:made', keytype: 'ecdsa-sha2-nistp256', scheme: 'ecdsa-sha2-nistp256', expires: null, key }] };
+    return { keys: [{ keyid: 'SHA256:made', keytype: 'ecdsa-sha2-nistp256', scheme: 'ecdsa-sha2-nistp256', expires: this.expires, key }] };
   }
 
   #distribution(name, version, integrity, { signature, attested }) {
@@ -130,16 +131,18 @@ export class Registry {
 
   #description(name) {
     const versions = {};
+    const time = {};
     let latest;
     for (const [version, { description, bytes, said = {} }] of this.packages.get(name)) {
       const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-      const { deprecated, publisher } = said;
+      const { deprecated, publisher, published } = said;
+      if (published) time[version] = published;
       versions[version] = { ...description, deprecated, dist: this.#distribution(name, version, integrity, said) };
       if (publisher) versions[version]._npmUser = { name: publisher };
       latest = version;
     }
     const maintainers = this.maintainers.get(name)?.map((one) => ({ name: one }));
-    return { name, 'dist-tags': { latest }, versions, maintainers };
+    return { name, 'dist-tags': { latest }, versions, maintainers, time };
   }
 
   #answer(request, response) {
