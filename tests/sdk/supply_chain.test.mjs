@@ -51,6 +51,14 @@ inBothModes(publish, ({ registry, place }) => {
     });
   }
 
+  test('A wrong signature is found behind more findings than are told', async () => {
+    const names = Array.from({ length: 210 }, (_, at) => `crowd-${at}`);
+    for (const name of names) registry.publish(name, '1.0.0', { said: { deprecated: 'old', signature: 'none' } });
+    const dependencies = Object.fromEntries([...names, 'forged'].map((name) => [name, '1.0.0']));
+    registry.publish('crowded', '1.0.0', { dependencies });
+    assert.match((await place.add('crowded', ['npx', 'crowded'])).err, /signature of forged 1\.0\.0 is wrong/);
+  });
+
   test('A key that has expired counts for what was published before, and for nothing later', async () => {
     registry.expires = '2026-01-01T00:00:00.000Z';
     registry.publish('early', '1.0.0', { said: { published: '2025-06-01T00:00:00.000Z' } });

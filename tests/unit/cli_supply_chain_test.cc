@@ -101,6 +101,17 @@ TEST(WrongSignature, RefusesTheInstallationAndNamesThePackage) {
   EXPECT_THAT(checked.error().text, Not(HasSubstr("\x1b")));
 }
 
+TEST(OtherArchive, ThanTheOneThatWasFetchedRefusesTheInstallation) {
+  auto report = sound_report();
+  report.findings = {{.kind = FindingKind::altered,
+                      .package = "left",
+                      .version = "1.0.0",
+                      .detail = "the registry has another archive"}};
+  const auto checked = check_signatures(report);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().text, HasSubstr("the archive of left 1.0.0 is wrong"));
+}
+
 TEST(NotesOfAnInstallation, SayWhatIsSignedAndWhatIsNot) {
   auto report = sound_report();
   EXPECT_THAT(notes_of(report, "the registry", "@acme/files"),

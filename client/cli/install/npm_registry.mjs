@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 
+// The worst first: what refuses an installation is never among those left out.
+const kinds = ['wrong_signature', 'altered', 'withdrawn', 'unsigned', 'deprecated'];
 const mostPackages = 5000;
 const mostFindings = 200;
 const mostMaintainers = 200;
@@ -154,11 +156,9 @@ export async function registryReport(lockText, wanted) {
   const packages = lockedPackages(JSON.parse(lockText));
   if (packages.length > mostPackages) throw new Error(`more than ${mostPackages} packages`);
   const registry = new Registry();
-  const report = { packages: packages.length, signed: 0, attested: 0, has_keys: false, findings: [], left_out: 0 };
-  const add = (kind, { name, version }, detail) => {
-    if (report.findings.length === mostFindings) ++report.left_out;
-    else report.findings.push({ kind, package: cut(name), version: cut(version), detail: cut(detail) });
-  };
+  const report = { packages: packages.length, signed: 0, attested: 0, has_keys: false };
+  const found = [];
+  const add = (kind, { name, version }, detail) => found.push({ kind, package: cut(name), version: cut(version), detail: cut(detail) });
   const waiting = [...packages];
   const work = async () => {
     while (waiting.length > 0) await lookAt(registry, waiting.shift(), report, add);
@@ -166,6 +166,9 @@ export async function registryReport(lockText, wanted) {
   await Promise.all(Array.from({ length: atOnce }, work));
   const own = packages.find(({ name }) => wanted === name || wanted.startsWith(`${name}@`));
   if (own) addPublishers(report, await registry.document(own.name, whole), own);
-  report.findings.sort((some, other) => (`${some.kind} ${some.package}` < `${other.kind} ${other.package}` ? -1 : 1));
+  const rank = (one) => `${kinds.indexOf(one.kind)} ${one.package} ${one.version}`;
+  found.sort((some, other) => (rank(some) < rank(other) ? -1 : 1));
+  report.findings = found.slice(0, mostFindings);
+  report.left_out = found.length - report.findings.length;
   return report;
 }

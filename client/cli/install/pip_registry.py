@@ -127,15 +127,17 @@ def registry_report(lock, wanted):
     if len(packages) > MOST_PACKAGES:
         raise ValueError(f"more than {MOST_PACKAGES} packages")
     own = normal(wanted.partition("==")[0])
-    report = {"packages": len(packages), "signed": 0, "attested": 0, "has_keys": False, "findings": [], "left_out": 0}
+    report = {"packages": len(packages), "signed": 0, "attested": 0, "has_keys": False}
+    found = []
     for name, version, digest in packages:
         files = files_of(name)
         if normal(name) == own:
             report["newest"] = newest_of(files or [])
-        found = look_at(files, version, digest, report)
-        if found and len(report["findings"]) == MOST_FINDINGS:
-            report["left_out"] += 1
-        elif found:
-            report["findings"].append({"kind": found[0], "package": name[:MOST_TEXT], "version": version[:MOST_TEXT],
-                                       "detail": found[1][:MOST_TEXT]})
+        said = look_at(files, version, digest, report)
+        if said:
+            found.append({"kind": said[0], "package": name[:MOST_TEXT], "version": version[:MOST_TEXT], "detail": said[1][:MOST_TEXT]})
+    # "altered" first: what refuses an installation is never among those left out.
+    found.sort(key=lambda one: (one["kind"], one["package"]))
+    report["findings"] = found[:MOST_FINDINGS]
+    report["left_out"] = len(found) - len(report["findings"])
     return report

@@ -112,7 +112,7 @@ std::string words_for(const RegistryFinding& finding) {
 
 // Of the packages that it needs, the deprecated ones are its author's concern.
 bool is_worth_a_note(const RegistryFinding& finding, const std::string& package) {
-  return finding.kind == FindingKind::withdrawn || finding.kind == FindingKind::altered ||
+  return finding.kind == FindingKind::withdrawn ||
          (finding.kind == FindingKind::deprecated && finding.package == package);
 }
 
@@ -131,13 +131,15 @@ Result<RegistryReport> read_registry_report(const std::string& text) {
 }
 
 Result<void> check_signatures(const RegistryReport& report) {
-  const auto wrong = of_kind(report, FindingKind::wrong_signature);
-  if (wrong.empty()) return {};
-  return fail(
-      fmt::format("it is not installed, since the registry's signature of {} {} is wrong: "
-                  "{}",
-                  safe_line(wrong.front()->package), safe_line(wrong.front()->version),
-                  safe_line(wrong.front()->detail)));
+  for (const auto& finding : report.findings) {
+    const bool is_wrong = finding.kind == FindingKind::wrong_signature;
+    if (!is_wrong && finding.kind != FindingKind::altered) continue;
+    return fail(fmt::format("it is not installed, since {} {} {} is wrong: {}",
+                            is_wrong ? "the registry's signature of" : "the archive of",
+                            safe_line(finding.package), safe_line(finding.version),
+                            safe_line(finding.detail)));
+  }
+  return {};
 }
 
 std::vector<std::string> notes_of(const RegistryReport& report, const std::string& registry,

@@ -50,7 +50,8 @@ struct RegistryReport {
 /// kind.
 Result<RegistryReport> read_registry_report(const std::string& text);
 
-/// An error: a package has a signature that does not fit, and must not be installed.
+/// An error: a package must not be installed. Its signature does not fit, or the registry has
+/// another archive under its version than the one that was fetched, which no signature is about.
 Result<void> check_signatures(const RegistryReport& report);
 
 /// What whoever installs it should know, a line each: missing signatures, deprecation. `registry`:
