@@ -77,6 +77,10 @@ inBothModes(() => {}, ({ place }) => {
     assert.match(same.out + same.err, /is the newest/);
     const more = layout.layer((directory) => putFile(directory, 'app/data.txt', 'of the second'));
     layout.publish('v1', { ...config, Cmd: ['--more'] }, [base, more]);
+    const audited = await place.cellblock('--json', 'servers', '--audit');
+    assert.equal(audited.code, 16, audited.err);
+    const [{ findings }] = JSON.parse(audited.out).servers.filter(({ server }) => server === 'boxed');
+    assert.deepEqual(findings.map(({ kind }) => kind), ['behind']);
     const updated = await place.cellblock('update', '--yes', 'boxed');
     assert.equal(updated.code, 0, updated.err);
     assert.match(updated.err, /now started by "server --more", before by "server"/);

@@ -96,6 +96,16 @@ inBothModes(publish, ({ registry, place }) => {
     assert.match(updated.err, /1\.0\.0 -> 1\.1\.0/);
   });
 
+  test('An audit asks the private registry with the token, and says it nowhere', async () => {
+    const before = corp.asked.length;
+    const audited = await place.cellblock('servers', '--audit');
+    assert.ok([0, 16].includes(audited.code), audited.err);
+    assert.ok(corp.asked.slice(before).includes('@corp/made'));
+    assert.doesNotMatch(audited.out + audited.err, /hush|could not/);
+    assert.deepEqual(place.remains('made', 'running'), []);
+    assert.deepEqual([...registry.authorizations], []);
+  });
+
   test('A registry of everything has its token as well', async () => {
     const words = ['cellblock', 'add', 'alone', '--yes', ...place.allowed, '--', 'npx', '@corp/made@1.1.0'];
     npmrc([credential(token)]);

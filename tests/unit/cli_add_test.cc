@@ -18,6 +18,7 @@
 #include "client/cli/import/propose/machine_view.h"
 #include "client/cli/import/read/bounded_file.h"
 #include "client/cli/import/read/input_json.h"
+#include "client/cli/install/installing_cell.h"
 #include "client/cli/install/package_install.h"
 #include "client/cli/install/pip_settings.h"
 #include "client/cli/install/places.h"
@@ -499,7 +500,12 @@ TEST(Origin, ReadsAsItWasWritten) {
                       .version = "1.2.3",
                       .directory = "/s/files/1.2.3-01020304",
                       .previous = "/s/files/1.2.2-05060708",
-                      .runs_scripts = true};
+                      .runs_scripts = true,
+                      .record = {.installed = "2026-11-28T08:00:00Z",
+                                 .maintainers = {"alice"},
+                                 .publisher = "alice",
+                                 .is_signed = true},
+                      .previous_record = {.installed = "2026-11-27T08:00:00Z"}};
   const auto read = read_origin(origin_text(origin));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(*read, origin);

@@ -137,6 +137,7 @@ void note_origin(const PackageName& package, Installed& installed) {
   installed.origin.package = package.name;
   installed.origin.version = installed.version->version();
   installed.origin.directory = installed.version->directory();
+  installed.origin.record = installed.version->record();
 }
 
 Result<Installed> install(const Work& work, InstallScripts scripts, const PackageRun& run,

@@ -14,6 +14,7 @@
 
 #include "client/cli/add/added_files.h"
 #include "client/cli/add/bundle_manifest.h"
+#include "client/cli/common/prompt.h"
 #include "client/cli/import/read/bounded_file.h"
 #include "client/cli/import/read/input_json.h"
 #include "client/cli/import/read/package_run.h"
@@ -83,8 +84,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_lock_bytes = 64U << 20;
-
 // As it is written in names of directories.
 Result<std::string> short_digest(const std::string& file) {
   constexpr std::size_t shown_bytes = 4;
@@ -129,14 +128,6 @@ Result<std::string> version_of_tree(const std::string& tree, const PackageName& 
   return version_in(tree, package);
 }
 
-// As its installer takes it.
-Result<std::string> wanted_of(const PackageName& package) {
-  if (package.registry == Registry::image) {
-    return CELLBLOCK_TRY(image_source(package.name)).reference;
-  }
-  return package.version.empty() ? package.name : pinned(package);
-}
-
 // "PATH:LINE" is said of every rule.
 std::string without_places(std::string text, const std::string& path) {
   for (auto at = text.find(", " + path); at != std::string::npos; at = text.find(", " + path)) {
@@ -166,11 +157,29 @@ bool has_parts_of_image(const std::string& tree) {
          fs::is_directory(fs::symlink_status(tree + "/rootfs", error));
 }
 
+void tell_notes(const Work& work, const PackageName& package, const RegistryReport& report) {
+  for (const auto& note : notes_of(report, registry_in_words(package.registry), package.name)) {
+    tell(work.context, note);
+  }
+}
+
 }  // namespace
+
+Result<std::string> wanted_of(const PackageName& package) {
+  if (package.registry == Registry::image) {
+    return CELLBLOCK_TRY(image_source(package.name)).reference;
+  }
+  return package.version.empty() ? package.name : pinned(package);
+}
+
+const char* registry_in_words(Registry registry) {
+  return registry == Registry::pypi ? "the index" : "the registry";
+}
 
 InstalledVersion::InstalledVersion(InstalledVersion&& other) noexcept
     : directory_(std::exchange(other.directory_, {})),
       version_(std::move(other.version_)),
+      record_(std::move(other.record_)),
       is_kept_(other.is_kept_) {}
 
 InstalledVersion::~InstalledVersion() {
@@ -189,10 +198,11 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto wanted = CELLBLOCK_TRY(wanted_of(package));
   const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch,
                                                   installer, {wanted, scripts}, work.stop));
+  tell_notes(work, package, tree.report);
   // Nobody but us changes the copy: what is read of it stays so.
   const auto fresh = work.scratch.path("tree");
   const bool is_image = package.registry == Registry::image;
-  CELLBLOCK_CHECK(copy_tree(tree, fresh, is_image ? TreeKind::image : TreeKind::package));
+  CELLBLOCK_CHECK(copy_tree(tree.directory, fresh, is_image ? TreeKind::image : TreeKind::package));
   if (is_image && !has_parts_of_image(fresh)) return fail("what was unpacked is no image");
   if (is_remote(PackageRun{.package = package})) CELLBLOCK_CHECK(add_start_file(fresh));
   if (!installer.lock_text.empty()) {
@@ -203,7 +213,7 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
   const auto parent = directory_of(work.places, server);
   const auto directory = fmt::format("{}/{}-{}", parent, version, digest);
   if (directory == current.directory) return std::nullopt;
-  InstalledVersion installed(directory, version);
+  InstalledVersion installed(directory, version, record_of(tree.report));
   std::error_code error;
   if (directory == current.previous && fs::exists(directory, error)) {
     installed.keep();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -39,8 +40,10 @@ client::Result<std::vector<RefusedOperation>> refusals_of(WatchedServer& watched
 /// A package in its own directory, which is removed again unless it is kept.
 class InstalledVersion {
  public:
-  InstalledVersion(std::string directory, std::string version)
-      : directory_(std::move(directory)), version_(std::move(version)) {}
+  InstalledVersion(std::string directory, std::string version, InstallRecord record)
+      : directory_(std::move(directory)),
+        version_(std::move(version)),
+        record_(std::move(record)) {}
   InstalledVersion(InstalledVersion&& other) noexcept;
   InstalledVersion& operator=(InstalledVersion&&) = delete;
   InstalledVersion(const InstalledVersion&) = delete;
@@ -49,11 +52,13 @@ class InstalledVersion {
 
   const std::string& directory() const { return directory_; }
   const std::string& version() const { return version_; }
+  const InstallRecord& record() const { return record_; }
   void keep() { is_kept_ = true; }
 
  private:
   std::string directory_;
   std::string version_;
+  InstallRecord record_;
   bool is_kept_ = false;
 };
 
@@ -64,6 +69,15 @@ struct Work {
   const Scratch& scratch;
   std::stop_token stop;
 };
+
+/// More than any lock file has.
+inline constexpr std::size_t most_lock_bytes = 64U << 20;
+
+/// As its registry's installer takes it.
+Result<std::string> wanted_of(const PackageName& package);
+
+/// "the registry", "the index": what has the packages, in words.
+const char* registry_in_words(Registry registry);
 
 /// Installs a package in a cell, and puts what came out into a directory of its version and of the
 /// digest of its lock file, below that of the server. None: it is the one of `current`. The one

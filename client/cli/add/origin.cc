@@ -1,10 +1,12 @@
 #include "client/cli/add/origin.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -48,7 +50,29 @@ Registry registry_named(const std::string& name) {
   return name == "pypi" ? Registry::pypi : Registry::npm;
 }
 
+Ordered json_of(const InstallRecord& record) {
+  return {{"installed", record.installed},
+          {"maintainers", record.maintainers},
+          {"publisher", record.publisher},
+          {"is_signed", record.is_signed}};
+}
+
+Result<InstallRecord> read_record(const Ordered& json) {
+  return InstallRecord{.installed = CELLBLOCK_TRY(text_member(json, "installed")),
+                       .maintainers = CELLBLOCK_TRY(texts_member(json, "maintainers")),
+                       .publisher = CELLBLOCK_TRY(text_member(json, "publisher")),
+                       .is_signed = is_true(json, "is_signed")};
+}
+
 }  // namespace
+
+InstallRecord record_of(const RegistryReport& report) {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return {.installed = fmt::format("{:%FT%TZ}", fmt::gmtime(now)),
+          .maintainers = report.maintainers,
+          .publisher = report.publisher,
+          .is_signed = report.has_keys};
+}
 
 std::string origin_text(const Origin& origin) {
   Ordered json{{"command", origin.command},          {"registry", name_of(origin.registry)},
@@ -56,6 +80,8 @@ std::string origin_text(const Origin& origin) {
                {"directory", origin.directory},      {"previous", origin.previous},
                {"runs_scripts", origin.runs_scripts}};
   if (!origin.private_addresses.empty()) json["private_addresses"] = origin.private_addresses;
+  json["record"] = json_of(origin.record);
+  if (!origin.previous.empty()) json["previous_record"] = json_of(origin.previous_record);
   return json.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n";
 }
 
@@ -71,6 +97,8 @@ Result<Origin> read_origin(const std::string& text) {
   origin.previous = CELLBLOCK_TRY(text_member(json, "previous"));
   origin.runs_scripts = is_true(json, "runs_scripts");
   origin.private_addresses = CELLBLOCK_TRY(texts_member(json, "private_addresses"));
+  origin.record = CELLBLOCK_TRY(read_record(object_member(json, "record")));
+  origin.previous_record = CELLBLOCK_TRY(read_record(object_member(json, "previous_record")));
   return origin;
 }
 

@@ -5,9 +5,23 @@
 
 #include "client/cli/import/read/declared_server.h"
 #include "client/cli/install/places.h"
+#include "client/cli/install/registry_report.h"
 #include "policy/base/result.h"
 
 namespace cellblock::cli {
+
+/// What was known of a version when it was installed, to compare with later.
+struct InstallRecord {
+  std::string installed;                 ///< "2026-11-28T08:00:00Z"; empty: not recorded
+  std::vector<std::string> maintainers;  ///< of the package; empty: the registry did not say
+  std::string publisher;                 ///< of that version; or empty
+  bool is_signed = false;                ///< the registry signed its packages
+
+  bool operator==(const InstallRecord&) const = default;
+};
+
+/// Of an installation at this moment.
+InstallRecord record_of(const RegistryReport& report);
 
 /// What is kept of an added server beside its files: origin.json.
 struct Origin {
@@ -21,6 +35,8 @@ struct Origin {
   /// Entries of egress.allow for the registry that the server's line names, if its addresses are
   /// not public.
   std::vector<std::string> private_addresses;
+  InstallRecord record;           ///< of `directory`
+  InstallRecord previous_record;  ///< of `previous`
 
   bool operator==(const Origin&) const = default;
 };

@@ -70,15 +70,23 @@ std::string version_of(const std::string& directory) {
   return name.substr(0, name.rfind('-'));
 }
 
+/// A version to change to.
+struct OtherVersion {
+  const std::string& directory;
+  const InstallRecord& record;
+};
+
 Result<Change> change_to(const AddPlaces& places, const std::string& server, const Origin& origin,
-                         const std::string& directory) {
+                         const OtherVersion& other) {
   Change change{.declaration = declaration_of(places, server)};
   change.before = CELLBLOCK_TRY(bounded_file(change.declaration, max_import_bytes));
-  change.after = CELLBLOCK_TRY(moved_text(change.before, origin, directory));
+  change.after = CELLBLOCK_TRY(moved_text(change.before, origin, other.directory));
   change.origin = origin;
-  change.origin.directory = directory;
-  change.origin.version = version_of(directory);
+  change.origin.directory = other.directory;
+  change.origin.version = version_of(other.directory);
+  change.origin.record = other.record;
   change.origin.previous = origin.directory;
+  change.origin.previous_record = origin.record;
   return change;
 }
 
@@ -286,7 +294,8 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
                                      options.bundle.empty() ? "the newest" : "installed already")};
   }
   CELLBLOCK_CHECK(check_unpacked(origin, version->directory(), options.bundle));
-  auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, version->directory()));
+  auto change = CELLBLOCK_TRY(
+      change_to(work.places, server, origin, {version->directory(), version->record()}));
   if (!options.bundle.empty()) change.origin.command = {options.bundle};
   const auto trial = CELLBLOCK_TRY(try_change(work, server, origin, change));
   const auto listed = CELLBLOCK_TRY(listed_tools(change.before, server));
@@ -307,7 +316,8 @@ Result<UpdateOutcome> update_server(const Work& work, const std::string& server,
 Result<UpdateOutcome> roll_back_server(const Work& work, const std::string& server) {
   const auto origin = CELLBLOCK_TRY(origin_of(work.places, server));
   if (origin.previous.empty()) return fail("no version before this one is kept");
-  const auto change = CELLBLOCK_TRY(change_to(work.places, server, origin, origin.previous));
+  const auto change = CELLBLOCK_TRY(
+      change_to(work.places, server, origin, {origin.previous, origin.previous_record}));
   CELLBLOCK_CHECK(carry_out(work, server, change));
   return UpdateOutcome{fmt::format("{} -> {}", origin.version, change.origin.version), true};
 }

@@ -25,7 +25,8 @@ Command program() {
           "failed,\n            6 no daemon, 7 timeout, 8 busy, 9 explain --prove: unexpectedly "
           "open,\n            10 audit: broken, 11 explain: asks first, 12 check: something left "
           "out,\n"
-          "            13 doctor: weaker, 14 doctor: untried, 15 scan: servers outside cells\n",
+          "            13 doctor: weaker, 14 doctor: untried, 15 scan: servers outside cells,\n"
+          "            16 servers --audit: something was found\n",
       .example = "cellblock tools files",
       .options = {&socket_option, &user_option, &system_option, &json_option},
       .excludes = {{&user_option, &system_option}},

@@ -81,4 +81,4 @@ def install(_package):
     return "", False
 
 
-serve("bundle", install)
+serve("bundle", {"install": install})

@@ -18,6 +18,8 @@ BUNDLE = OUT / "bundle"
 MOST_OUTPUT = 16 * 1024
 MOST_LAYERS = 128
 MOST_CONFIG = 1024 * 1024
+MOST_TEXT = 300
+SHOWN = len("sha256-") + 12  # as much of a digest as a version has
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -172,4 +174,36 @@ def installed(reference):
         return f"the image is not one that can be read: {error!r}", True
 
 
-serve("image", installed)
+def is_there(reference):
+    """An error: the registry gave no answer to that question."""
+    try:
+        skopeo("inspect", "--raw", reference)
+        return True
+    except Failed as error:
+        if any(word in str(error) for word in ("manifest unknown", "not found", "404", "no descriptor found")):
+            return False
+        raise
+
+
+def digest_of(reference):
+    return "sha256:" + hashlib.sha256(skopeo("inspect", "--raw", reference)).hexdigest()
+
+
+def check(reference):
+    """Says which image the registry has under that name now, and whether it still has the one in the lock file."""
+    lock = (TREE / "image.lock").read_text().split("\n")[0]
+    report = {"packages": 1, "findings": [], "newest": ""}
+    try:
+        has_name = is_there(reference)
+        newest = digest_of(reference) if has_name else ""
+        report["newest"] = newest.replace(":", "-")[:SHOWN]
+        if newest != lock and not (has_name and is_there(pinned(reference, lock))):
+            report["findings"].append({"kind": "withdrawn", "package": reference[:MOST_TEXT], "version": lock[:MOST_TEXT],
+                                       "detail": "the registry has this image no more"})
+    except Failed as error:
+        return str(error), True
+    (OUT / "registry.json").write_text(json.dumps(report))
+    return "", False
+
+
+serve("image", {"install": installed, "check": check})

@@ -1,5 +1,5 @@
 // The server of the cell in which `cellblock add` installs a package of npm: it runs npm, and nothing else.
-// What it answers is untrusted: the package's own code may have run here by then.
+// What it answers is untrusted: the package's own code may have run here by then. npm_registry.mjs stands before it.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -7,9 +7,10 @@ import readline from 'node:readline';
 
 const tree = '/out/tree';
 const mostOutput = 16 * 1024;
-const text = { type: 'string' };
+const inputSchema = { type: 'object', properties: { package: { type: 'string' } }, required: ['package'] };
 const tools = [
-  { name: 'install', inputSchema: { type: 'object', properties: { package: text }, required: ['package'] } },
+  { name: 'install', inputSchema },
+  { name: 'check', inputSchema },
   { name: 'run_scripts', inputSchema: { type: 'object', properties: {} } },
 ];
 
@@ -26,13 +27,29 @@ function npm(words) {
 }
 
 // A package.json of its own makes the directory npm's prefix, whatever is above it.
-function install(name) {
+async function install(name) {
   fs.mkdirSync(tree, { recursive: true });
   fs.writeFileSync(`${tree}/package.json`, '{ "private": true }\n');
-  return npm(['install', '--ignore-scripts', '--save-exact', '--omit=dev', '--', name]);
+  const done = await npm(['install', '--ignore-scripts', '--save-exact', '--omit=dev', '--', name]);
+  return done.failed ? done : check(name);
 }
 
-const run = { install: (args) => install(args.package), run_scripts: () => npm(['rebuild', '--foreground-scripts']) };
+// Says what the registry says of the packages in the lock file.
+async function check(name) {
+  try {
+    const report = await registryReport(fs.readFileSync(`${tree}/package-lock.json`, 'utf8'), name);
+    fs.writeFileSync('/out/registry.json', JSON.stringify(report));
+    return { output: '', failed: false };
+  } catch (error) {
+    return { output: `what the registry says of its packages could not be checked: ${error.message}`, failed: true };
+  }
+}
+
+const run = {
+  install: (args) => install(args.package),
+  check: (args) => check(args.package),
+  run_scripts: () => npm(['rebuild', '--foreground-scripts']),
+};
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 

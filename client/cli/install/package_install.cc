@@ -10,16 +10,13 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "client/cli/import/propose/cell_toml.h"
 #include "client/cli/import/read/bounded_file.h"
-#include "client/cli/install/private_daemon.h"
+#include "client/cli/install/installing_cell.h"
 #include "client/cli/terminal/terminal_text.h"
 
 namespace cellblock::cli {
@@ -212,54 +209,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_install = 15min;
 constexpr auto between_looks = 1s;
-constexpr const char* with_network = "install";
-constexpr const char* without_network = "scripts";
-constexpr const char* no_network = "network = \"none\"\n";
-
-std::string list_text(const std::vector<std::string>& texts) {
-  std::string line;
-  for (const auto& text : texts) line += (line.empty() ? "" : ", ") + toml_text(text);
-  return "[" + line + "]";
-}
-
-std::string environment_of(const PackageInstaller& installer) {
-  std::string text;
-  for (const auto& [name, value] : installer.variables) {
-    text += fmt::format("{} = {}\n", name, toml_text(value));
-  }
-  return text;
-}
-
-struct InstallingCell {
-  const char* name;
-  std::string network;       ///< lines
-  std::string secrets = {};  ///< lines behind the others
-};
-
-std::string secret_table(const PackageInstaller& installer, const std::string& directory) {
-  if (installer.secrets.empty()) return {};
-  std::string text = fmt::format("\n[server.{}.secret_files]\n", with_network);
-  for (const auto& [name, value] : installer.secrets) {
-    text += fmt::format("{} = {}\n", name, toml_text(fmt::format("{}/{}", directory, name)));
-  }
-  return text;
-}
-
-std::string cell_text(const PackageInstaller& installer, const InstallingCell& cell,
-                      const InstallPlaces& places) {
-  auto read = installer.read;
-  read.push_back(places.script + ":/installer");
-  return fmt::format(
-      "\n[server.{0}]\ncommand = [{1}, {2}]\nread = {3}\nwrite = [{4}]\nprofile = \"{5}\"\n"
-      "home = \"temporary\"\nlimits = {{ home = \"2GiB\", tmp = \"1GiB\", pids = 256 }}\n{6}"
-      "calls = {{ deadline = \"15m\" }}\npin = \"off\"\n"
-      "allow = {{ users = [{7}], tools = [\"*\"] }}\n\n[server.{0}.env]\n{8}{9}",
-      cell.name, toml_text(installer.program), toml_text("/installer/" + installer.script_name),
-      list_text(read), toml_text(places.output + ":/out"), installer.profile, cell.network,
-      places.user, environment_of(installer), cell.secrets);
-}
+constexpr std::size_t most_report_bytes = 1U << 20;
 
 /// Stops an installation that fills the disk: a directory that a cell may write has no bound of its
 /// own.
@@ -306,136 +257,57 @@ class SizeWatch {
   std::thread thread_;
 };
 
-std::string arguments_of(const std::string& package) {
-  return package.empty() ? std::string("{}") : nlohmann::json{{"package", package}}.dump();
+// Written by a cell that has ended, before scripts of packages ran. Not read through a link.
+Result<RegistryReport> written_report(const std::string& output) {
+  std::error_code error;
+  const auto path = output + "/registry.json";
+  if (!fs::is_regular_file(fs::symlink_status(path, error))) return RegistryReport{};
+  const auto text = CELLBLOCK_TRY(bounded_file(path, most_report_bytes));
+  return read_registry_report(text);
 }
 
-// A package says what npm prints: set apart, it is not taken for words of ours. The log that it
-// names is in a cell that is gone.
-std::string quoted_output(const std::string& output) {
-  std::istringstream lines(output.substr(0, output.find("npm error A complete log of this run")));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) text += "\n  | " + safe_line(line);
-  return text;
-}
-
-std::string words_of(const client::Error& error) {
-  return error.code == client::ErrorCode::cancelled ? "interrupted" : safe_text(error.text);
-}
-
-Result<void> call_installer(const PrivateDaemon& daemon, const char* cell, const char* tool,
-                            const std::string& package, const std::stop_token& stop) {
-  auto client = open_server(daemon.context(), cell, {}, longest_install);
-  if (!client) return fail(words_of(client.error()));
-  const auto result =
-      client->call_tool(tool, arguments_of(package), {.timeout = longest_install, .stop = stop});
-  if (!result) return fail(words_of(result.error()));
-  if (!result->is_error) return {};
-  return fail(fmt::format("it could not be installed:{}", quoted_output(result->text)));
-}
-
-/// One step, with a daemon of its own: its cells have ended when it is over.
-struct InstallStep {
-  const char* cell;
-  const char* tool;
-  std::string package;
-};
-
-Result<void> run_step(const Context& context, const Scratch& scratch,
-                      const std::string& configuration, const InstallStep& step,
-                      const std::stop_token& stop) {
-  const auto daemon = CELLBLOCK_TRY(PrivateDaemon::start(context, scratch, configuration, stop));
-  return call_installer(daemon, step.cell, step.tool, step.package, stop);
-}
-
-/// The installer's secrets as files, for the first step alone.
-class InstallSecrets {
- public:
-  static Result<InstallSecrets> make(const Scratch& scratch, const PackageInstaller& installer) {
-    constexpr unsigned own = 0700;
-    InstallSecrets files(CELLBLOCK_TRY(scratch.directory("credentials", own)));
-    for (const auto& [name, value] : installer.secrets) {
-      const auto path = files.directory_ + "/" + name;
-      CELLBLOCK_CHECK(write_new_file(path, value));
-      constexpr mode_t secret = 0600;
-      CELLBLOCK_CHECK(set_mode(path, secret));
-    }
-    return files;
-  }
-  InstallSecrets(InstallSecrets&& other) noexcept
-      : directory_(std::exchange(other.directory_, {})) {}
-  InstallSecrets& operator=(InstallSecrets&&) = delete;
-  InstallSecrets(const InstallSecrets&) = delete;
-  InstallSecrets& operator=(const InstallSecrets&) = delete;
-  ~InstallSecrets() { remove(); }
-
-  const std::string& directory() const { return directory_; }
-  void remove() const {
-    std::error_code ignored;
-    if (!directory_.empty()) fs::remove_all(directory_, ignored);
-  }
-
- private:
-  explicit InstallSecrets(std::string directory) : directory_(std::move(directory)) {}
-
-  std::string directory_;  ///< empty: moved from
-};
-
-}  // namespace
-
-std::string installing_cells(const PackageInstaller& installer, const InstallPlaces& places) {
-  const InstallingCell first{with_network,
-                             installer.egress.empty()
-                                 ? std::string(no_network)
-                                 : fmt::format("network = \"egress\"\negress = {{ allow = {} }}\n",
-                                               list_text(installer.egress)),
-                             secret_table(installer, places.secrets)};
-  const InstallingCell second{without_network, std::string(no_network)};
-  return cell_text(installer, first, places) +
-         (installer.has_scripts ? cell_text(installer, second, places) : std::string());
-}
-
-namespace {
-
-// What packages run is run without the secrets.
-Result<void> run_scripts(const Context& context, const Scratch& scratch, const std::string& tables,
-                         const PackageInstaller& installer, const InstallPlaces& cells,
+// Another cell has another id.
+Result<void> run_scripts(const InstallingCell& cell, const AddPlaces& places,
                          const std::stop_token& stop) {
-  auto without_secrets = installer;
-  without_secrets.secrets.clear();
-  return run_step(context, scratch, tables + installing_cells(without_secrets, cells),
-                  {without_network, "run_scripts", {}}, stop);
+  cell.remove_secrets();
+  if (places.mode != Mode::user) CELLBLOCK_CHECK(open_to_all(cell.output()));
+  return cell.run_scripts(stop);
+}
+
+Result<RegistryReport> run_installer(const InstallingCell& cell, const AddPlaces& places,
+                                     bool has_scripts, const PackageInstall& wanted,
+                                     const std::stop_token& stop) {
+  CELLBLOCK_CHECK(cell.call("install", wanted.package, stop));
+  auto report = CELLBLOCK_TRY(written_report(cell.output()));
+  CELLBLOCK_CHECK(check_signatures(report));
+  if (has_scripts && wanted.scripts == InstallScripts::run) {
+    CELLBLOCK_CHECK(run_scripts(cell, places, stop));
+  }
+  return report;
 }
 
 }  // namespace
 
-Result<std::string> install_package(const Context& context, const AddPlaces& places,
-                                    const Scratch& scratch, const PackageInstaller& installer,
-                                    const PackageInstall& wanted, const std::stop_token& stop) {
-  constexpr unsigned for_all = 0777;
-  constexpr unsigned readable_by_all = 0755;
-  constexpr unsigned own = 0700;
-  const auto script = CELLBLOCK_TRY(scratch.directory("installer", readable_by_all));
-  CELLBLOCK_CHECK(
-      write_new_file(script + "/" + installer.script_name, std::string(installer.script)));
-  // In system mode the cells' ids are nobody's yet; nobody else gets to the directory above it.
-  const bool is_users = places.mode == Mode::user;
-  const auto output = CELLBLOCK_TRY(scratch.directory("out", is_users ? own : for_all));
-  const auto tables = CELLBLOCK_TRY(private_daemon_toml(places, scratch.root()));
-  const auto secrets = CELLBLOCK_TRY(InstallSecrets::make(scratch, installer));
-  const InstallPlaces cells{script, output, ::geteuid(), secrets.directory()};
-  SizeWatch watch(output, stop);
-  auto done = run_step(context, scratch, tables + installing_cells(installer, cells),
-                       {with_network, "install", wanted.package}, watch.token());
-  secrets.remove();
-  if (done && installer.has_scripts && wanted.scripts == InstallScripts::run) {
-    // Another cell has another id.
-    if (!is_users) done = open_to_all(output);
-    if (done) done = run_scripts(context, scratch, tables, installer, cells, watch.token());
-  }
+Result<InstalledTree> install_package(const Context& context, const AddPlaces& places,
+                                      const Scratch& scratch, const PackageInstaller& installer,
+                                      const PackageInstall& wanted, const std::stop_token& stop) {
+  const auto cell = CELLBLOCK_TRY(InstallingCell::make(context, places, scratch, installer));
+  SizeWatch watch(cell.output(), stop);
+  auto report = run_installer(cell, places, installer.has_scripts, wanted, watch.token());
   CELLBLOCK_CHECK(watch.verdict());
-  if (!done) return std::unexpected(done.error());
-  return output + "/tree";
+  if (!report) return std::unexpected(report.error());
+  return InstalledTree{.directory = cell.output() + "/tree", .report = *std::move(report)};
+}
+
+Result<RegistryReport> ask_registry(const Context& context, const AddPlaces& places,
+                                    const Scratch& scratch, const PackageInstaller& installer,
+                                    const LockedPackage& locked, const std::stop_token& stop) {
+  const auto cell = CELLBLOCK_TRY(InstallingCell::make(context, places, scratch, installer));
+  const auto tree = cell.output() + "/tree";
+  CELLBLOCK_CHECK(make_directory(tree));
+  CELLBLOCK_CHECK(write_new_file(tree + "/" + installer.lock, locked.lock));
+  CELLBLOCK_CHECK(cell.call("check", locked.package, stop));
+  return written_report(cell.output());
 }
 
 }  // namespace cellblock::cli

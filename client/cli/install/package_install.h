@@ -7,6 +7,7 @@
 #include "client/cli/common/context.h"
 #include "client/cli/install/package_installer.h"
 #include "client/cli/install/places.h"
+#include "client/cli/install/registry_report.h"
 #include "client/cli/install/scratch.h"
 #include "policy/base/result.h"
 
@@ -44,21 +45,28 @@ struct PackageInstall {
   InstallScripts scripts = InstallScripts::left_out;
 };
 
-/// Has a package installed in a cell that reaches the registry and nothing else, and holds no file
-/// of the user's and no secret but the registry's token. The directory with what came out, in
-/// `scratch`: untrusted, and at rest, since its cell has ended.
-Result<std::string> install_package(const Context& context, const AddPlaces& places,
-                                    const Scratch& scratch, const PackageInstaller& installer,
-                                    const PackageInstall& wanted, const std::stop_token& stop);
-
-struct InstallPlaces {
-  std::string script;        ///< the directory with the installer's script
-  std::string output;        ///< the directory that is filled
-  unsigned user = 0;         ///< who calls it
-  std::string secrets = {};  ///< the directory with a file for each of the installer's secrets
+/// What an installation left.
+struct InstalledTree {
+  std::string directory;  ///< in the scratch: untrusted, and at rest, since its cell has ended
+  RegistryReport report;  ///< empty: the installer asks no registry
 };
 
-/// The declarations of the cells in which that is done. Pure.
-std::string installing_cells(const PackageInstaller& installer, const InstallPlaces& places);
+/// Has a package installed in a cell that reaches the registry and nothing else, and holds no file
+/// of the user's and no secret but the registry's token. An error: it could not be installed, or
+/// the signature of a package does not fit.
+Result<InstalledTree> install_package(const Context& context, const AddPlaces& places,
+                                      const Scratch& scratch, const PackageInstaller& installer,
+                                      const PackageInstall& wanted, const std::stop_token& stop);
+
+/// An installed package, for its registry.
+struct LockedPackage {
+  std::string package;  ///< as the registry's installer takes it
+  std::string lock;     ///< the text of its lock file
+};
+
+/// What the registry says of it now, asked in a cell as above.
+Result<RegistryReport> ask_registry(const Context& context, const AddPlaces& places,
+                                    const Scratch& scratch, const PackageInstaller& installer,
+                                    const LockedPackage& locked, const std::stop_token& stop);
 
 }  // namespace cellblock::cli

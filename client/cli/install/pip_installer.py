@@ -1,5 +1,5 @@
 # The server of the cell in which `cellblock add` installs a package of PyPI: it runs pip, and nothing else.
-# What it answers is untrusted, like the packages. installer_server.py stands before it.
+# What it answers is untrusted, like the packages. installer_server.py and pip_registry.py stand before it.
 
 import compileall
 import errno
@@ -47,7 +47,17 @@ def install(package):
     (TREE / "requirements.lock").write_text(locked(json.loads(REPORT.read_text())))
     # Nothing can be written there later; the times of files are those of a copy by then.
     compileall.compile_dir(TREE, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-    return output, False
+    return check(package)
 
 
-serve("pip", install)
+def check(package):
+    """Says what the index says of the packages in the lock file."""
+    try:
+        report = registry_report((TREE / "requirements.lock").read_text(), package)
+        pathlib.Path("/out/registry.json").write_text(json.dumps(report))
+        return "", False
+    except Exception as error:  # the index answers what it likes
+        return f"what the index says of its packages could not be checked: {error}", True
+
+
+serve("pip", {"install": install, "check": check})

@@ -9,15 +9,16 @@
 namespace cellblock::cli {
 
 struct PipSettings {
-  std::string python;  ///< the program, below /usr
-  std::string index;   ///< "https://index.example.org/simple"
-  std::string files;   ///< another host that has the files of that index; or empty
-  std::string cert;    ///< a CA file, or empty
-  std::string proxy;   ///< or empty
+  std::string python;            ///< the program, below /usr
+  std::string index;             ///< "https://index.example.org/simple"
+  std::string files;             ///< another host that has the files of that index; or empty
+  std::string credentials = {};  ///< a line of a netrc file for the index's host; or empty
+  std::string cert;              ///< a CA file, or empty
+  std::string proxy;             ///< or empty
 };
 
-/// From pip's configuration and its environment. An error: there is no pip for the Python that
-/// cells see.
+/// From pip's configuration, its environment and uv's, and the user's netrc file. An error: there
+/// is no pip for the Python that cells see, or a token that cannot be used.
 Result<PipSettings> pip_settings();
 
 /// What `pip config list` says of a key ("index-url"): the environment's word comes first, then

@@ -22,6 +22,7 @@ enum class Exit : int {
   weaker = 13,            ///< doctor: servers run, in cells that lack something
   untried = 14,           ///< doctor: nothing is against cells, and none was tried (needs root)
   outside = 15,           ///< scan: MCP servers are outside cells; with --against: new ones
+  audit_findings = 16,    ///< servers --audit: a registry says something against a server
 };
 
 Exit exit_for(const client::Error& error);

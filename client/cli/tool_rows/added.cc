@@ -14,13 +14,24 @@ constinit const Option home_option{
     .name = "--home", .what = "also what it kept in its home", .values = Values::none};
 constinit const Option back_option{
     .name = "--rollback", .what = "back to the version before", .values = Values::none};
+constinit const Option audit_option{
+    .name = "--audit",
+    .what = "asks their registries: what is behind, withdrawn, unsigned, or in other hands",
+    .values = Values::none};
+constinit const Option sbom_option{.name = "--sbom",
+                                   .what = "what that server is made of (CycloneDX 1.5, JSON)",
+                                   .placeholder = "NAME",
+                                   .completes = Completes::servers};
 
 Command servers_command() {
-  return {.name = "servers",
-          .group = Group::set_up,
-          .what = "the servers that were added, and their versions",
-          .example = "cellblock servers",
-          .tool = Tool::added_list};
+  return {
+      .name = "servers",
+      .group = Group::set_up,
+      .what = "the servers that were added, and their versions",
+      .example = "cellblock servers\n  cellblock servers --audit\n  cellblock servers --sbom files",
+      .options = {&audit_option, &sbom_option},
+      .excludes = {{&audit_option, &sbom_option}},
+      .tool = Tool::added_list};
 }
 
 Command update_command() {

@@ -10,6 +10,8 @@ extern const Option other_bundle;
 extern const Option without_question;
 extern const Option home_option;
 extern const Option back_option;
+extern const Option audit_option;
+extern const Option sbom_option;
 
 Command servers_command();
 Command update_command();

@@ -1,9 +1,7 @@
 #include "client/cli/tool_rows/added.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,7 +20,7 @@
 #include "client/cli/terminal/terminal_text.h"
 #include "client/cli/tools/tools.h"
 
-// Servers that `cellblock add` made: a list of them, another version, the end.
+// Servers that `cellblock add` made: another version, the end.
 namespace cellblock::cli {
 namespace {
 
@@ -39,27 +37,6 @@ struct UpdateRequest {
 Context with_mode(Context context, const AddPlaces& places) {
   context.mode = places.mode;
   return context;
-}
-
-// ---- the list ----
-
-std::string server_line(const AddPlaces& places, const std::string& server, std::size_t width) {
-  const auto origin = origin_of(places, server);
-  if (!origin) return fmt::format("{:<{}}  {}", safe_line(server), width, origin.error().text);
-  const auto what = origin->package.empty()
-                        ? fmt::format("{}", fmt::join(origin->command, " "))
-                        : fmt::format("{} {}", origin->package, origin->version);
-  return fmt::format("{:<{}}  {}", safe_line(server), width, safe_line(what));
-}
-
-Ordered server_json(const AddPlaces& places, const std::string& server) {
-  const auto origin = origin_of(places, server);
-  if (!origin) return Ordered{{"server", server}, {"error", origin.error().text}};
-  return Ordered{{"server", server},
-                 {"package", origin->package},
-                 {"version", origin->version},
-                 {"command", origin->command},
-                 {"file", declaration_of(places, server)}};
 }
 
 std::string as_text(const Ordered& json) {
@@ -179,22 +156,6 @@ Exit run_remove(const Context& context, const Words& words) {
   }
   tell(context, removed->words);
   say_done(context, server, clears ? "removed" : "removed; what it kept in its home stays");
-  return Exit::ok;
-}
-
-Exit run_servers(const Context& context, const Words& /*none*/) {
-  const auto places = add_places(context);
-  if (!places) return cannot(context, places.error().text);
-  const auto servers = added_servers(*places);
-  if (context.output == Output::json) {
-    Ordered list = Ordered::array();
-    for (const auto& server : servers) list.push_back(server_json(*places, server));
-    return print_json(as_text(list));
-  }
-  std::size_t width = 0;
-  for (const auto& server : servers) width = std::max(width, server.size());
-  for (const auto& server : servers) fmt::print("{}\n", server_line(*places, server, width));
-  if (servers.empty()) tell(context, "no server was added with `cellblock add`");
   return Exit::ok;
 }
 

@@ -1,7 +1,7 @@
 // A registry of npm, and an index of PyPI, on loopback, with the packages that a test makes.
 
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
 import * as os from 'node:os';
@@ -55,7 +55,14 @@ export class Registry {
     this.wheels = new Map(); // name -> file -> bytes
     this.asked = []; // paths
     this.hangs = null; // a path that is answered never
+    this.fails = null; // a path that is answered with an error of the server
     this.token = null; // without which nothing is answered
+    this.signs = false; // each version, unless it was published with signature: 'wrong' or 'none'
+    this.key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    this.expires = null; // the key, when
+    this.maintainers = new Map(); // name -> names
+    this.yanked = new Map(); // file -> reason
+    this.login = null; // "user:password", without which nothing is answered
     this.authorizations = new Set(); // that were sent
     this.server = http.createServer((request, response) => this.#answer(request, response));
   }
@@ -71,11 +78,11 @@ export class Registry {
     this.server.close();
   }
 
-  // The newest is what was published last.
-  publish(name, version, { tools = ['write', 'environment', 'files'], fails, files = {}, ...more } = {}) {
+  // The newest is what was published last. said: { deprecated, publisher, published, signature, attested }, which is not in the archive.
+  publish(name, version, { tools = ['write', 'environment', 'files'], fails, files = {}, said = {}, ...more } = {}) {
     const description = { name, version, bin: { [name.split('/').pop()]: 'main.js' }, server: { tools, fails }, ...more };
     if (!this.packages.has(name)) this.packages.set(name, new Map());
-    this.packages.get(name).set(version, { description, bytes: packed(description, { 'main.js': serverScript, ...files }) });
+    this.packages.get(name).set(version, { description, said, bytes: packed(description, { 'main.js': serverScript, ...files }) });
   }
 
   // One of tests/fixtures; as another version where one is named.
@@ -102,18 +109,40 @@ export class Registry {
     if (!files) return response.writeHead(404).end();
     if (file) return response.end(files.get(file));
     response.setHeader('Content-Type', 'text/html');
-    return response.end([...files.keys()].map((one) => `<a href="${one}">${one}</a>\n`).join(''));
+    const link = ([one, bytes]) => {
+      const reason = this.yanked.has(one) ? ` data-yanked="${this.yanked.get(one)}"` : '';
+      return `<a href="${one}#sha256=${createHash('sha256').update(bytes).digest('hex')}"${reason}>${one}</a>\n`;
+    };
+    return response.end([...files].map(link).join(''));
+  }
+
+  get #keys() {
+    const key = this.key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    return { keys: [{ keyid: 'SHA256:made', keytype: 'ecdsa-sha2-nistp256', scheme: 'ecdsa-sha2-nistp256', expires: this.expires, key }] };
+  }
+
+  #distribution(name, version, integrity, { signature, attested }) {
+    const dist = { tarball: `${this.url}${name}/-/${version}.tgz`, integrity };
+    if (attested) dist.attestations = { url: `${this.url}-/npm/v1/attestations/${name}@${version}` };
+    if (!this.signs || signature === 'none') return dist;
+    const message = `${name}@${version}:${signature === 'wrong' ? 'sha512-other' : integrity}`;
+    return { ...dist, signatures: [{ keyid: 'SHA256:made', sig: sign('sha256', Buffer.from(message), this.key.privateKey).toString('base64') }] };
   }
 
   #description(name) {
     const versions = {};
+    const time = {};
     let latest;
-    for (const [version, { description, bytes }] of this.packages.get(name)) {
+    for (const [version, { description, bytes, said = {} }] of this.packages.get(name)) {
       const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-      versions[version] = { ...description, dist: { tarball: `${this.url}${name}/-/${version}.tgz`, integrity } };
+      const { deprecated, publisher, published } = said;
+      if (published) time[version] = published;
+      versions[version] = { ...description, deprecated, dist: this.#distribution(name, version, integrity, said) };
+      if (publisher) versions[version]._npmUser = { name: publisher };
       latest = version;
     }
-    return { name, 'dist-tags': { latest }, versions };
+    const maintainers = this.maintainers.get(name)?.map((one) => ({ name: one }));
+    return { name, 'dist-tags': { latest }, versions, maintainers, time };
   }
 
   #answer(request, response) {
@@ -122,8 +151,12 @@ export class Registry {
     const { authorization } = request.headers;
     if (authorization) this.authorizations.add(authorization);
     if (this.token && authorization !== `Bearer ${this.token}`) return response.writeHead(401).end('{}');
+    const basic = this.login && `Basic ${Buffer.from(this.login).toString('base64')}`;
+    if (basic && authorization !== basic) return response.writeHead(401, { 'WWW-Authenticate': 'Basic' }).end();
     if (this.hangs?.test(asked)) return;
+    if (this.fails?.test(asked)) return response.writeHead(500).end('{}');
     if (asked.startsWith('simple/')) return this.#answerPip(asked, response);
+    if (asked === '-/npm/v1/keys' && this.signs) return response.end(JSON.stringify(this.#keys));
     const [name, file] = asked.split('/-/');
     if (!this.packages.has(name)) {
       response.writeHead(404).end('{}');
