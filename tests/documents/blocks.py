@@ -32,6 +32,7 @@ DOCUMENTS = [
     ("examples/agent_host/README.md", "host"),
     ("docs/systemd.md", "host"),
     ("docs/containers.md", "own"),
+    ("docs/audit.md", "own"),
     ("examples/README.md", "host"),
 ]
 
@@ -47,6 +48,10 @@ SKIPPED = {
     ("docs/configuration/server.md", "sudo python3 -m venv"): "needs Python's package index",
     ("docs/configuration/network-and-secrets.md", "# /etc/systemd/system/cellblock.service.d/"): "names secrets that nobody has made",
     ("docs/client-library.md", "c++ -std=c++20 first_host.cc"): "the program is on the page: tests/library/headers_test.py compiles it",
+    ("docs/audit.md", "sudo install -d -m 0700"): "needs a log of some days: tests/unit/cli_audit_test.cc signs and checks one",
+    ("docs/audit.md", "sudo openssl"): "needs a log of some days: tests/unit/cli_audit_test.cc signs and checks one",
+    ("docs/audit.md", "sudo cellblock audit verify --sign"): "needs a log of some days: tests/unit/cli_audit_test.cc signs and checks one",
+    ("docs/audit.md", "cellblock audit verify --public-key"): "needs a log of some days: tests/unit/cli_audit_test.cc signs and checks one",
     ("docs/containers.md", "podman"): "needs Podman: tests/containers/run.sh does it",
     ("docs/containers.md", "/usr/share/cellblock/container"): "needs Podman: tests/containers/run.sh does it",
     ("docs/containers.md", "mkdir context"): "needs Podman: tests/containers/run.sh does it",
