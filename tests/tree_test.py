@@ -110,8 +110,8 @@ MACHINE_FOLDERS = {
 # Machines in folders that are mostly none.
 MACHINES = [
     "supervisor/audit/audit_line", "supervisor/loader/load/cgroup_text", "supervisor/daemon/status/reload_refusal",
-    "supervisor/activation/service_offer", "supervisor/daemon/run/service_status", "supervisor/activation/socket_match",
-    "supervisor/loader/identity/subordinate_ids", "supervisor/daemon/run/user_table",
+    "supervisor/activation/service_offer", "supervisor/daemon/status/service_status", "supervisor/activation/socket_match",
+    "supervisor/loader/identity/subordinate_ids", "supervisor/daemon/users/user_table",
     "supervisor/launcher/run/cell_bounds", "supervisor/launcher/run/cell_end",
     "supervisor/launcher/prepare/cell_identity", "supervisor/launcher/run/denial_counts",
     "supervisor/launcher/prepare/group_files", "supervisor/launcher/child/landlock_ruleset",

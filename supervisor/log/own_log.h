@@ -21,7 +21,7 @@ bool is_connected_to(int descriptor, std::string_view path);
 /// A line of the log as an entry of the system's journal, in its native protocol
 /// (systemd.io/JOURNAL_NATIVE_PROTOCOL). Beside the text stands, where it begins with that, whose
 /// gateway said it (CELLBLOCK_UID, CELLBLOCK_PROGRAM) and which server it is about (MCP_SERVER).
-/// Both are read from what only the supervisor writes there (daemon/run/log_relay.h) and from the
+/// Both are read from what only the supervisor writes there (daemon/logs/log_relay.h) and from the
 /// tag behind it: what else a process says names nobody. Pure.
 std::string journal_entry(std::string_view identifier, int priority, std::string_view text);
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "supervisor/daemon/run/log_lines.h"
+#include "supervisor/daemon/logs/log_lines.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "supervisor/activation/service_offer.h"
 #include "supervisor/daemon/helpers/launcher_watchdog.h"
-#include "supervisor/daemon/run/service_status.h"
+#include "supervisor/daemon/status/service_status.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/daemon/run/user_table.h"
+#include "supervisor/daemon/users/user_table.h"
 
 namespace cellblock::daemon {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "supervisor/activation/service_notify.h"
+#include "supervisor/daemon/logs/log_relay.h"
 #include "supervisor/daemon/run/daemon.h"
-#include "supervisor/daemon/run/log_relay.h"
 #include "supervisor/handover/inherited_state.h"
 #include "supervisor/handover/launcher_process.h"
 #include "supervisor/ipc/sealed_config.h"
@@ -40,17 +40,6 @@ Result<void> begin() {
   return {};
 }
 
-// Starts cellblock-http and cellblock-metrics, if the configuration has them.
-Result<void> start_listeners(Daemon& daemon, const Config& config, SupervisorState& state) {
-  if (config.http) {
-    CELLBLOCK_CHECK(daemon.start_http(std::move(state.http), launcher_patience));
-  }
-  if (config.metrics) {
-    CELLBLOCK_CHECK(daemon.start_metrics(std::move(state.metrics), launcher_patience));
-  }
-  return {};
-}
-
 Result<void> run() {
   CELLBLOCK_CHECK(begin());
   Inherited inherited = CELLBLOCK_TRY(inherit_state());
@@ -68,13 +57,16 @@ Result<void> run() {
   Result<void> served;
   std::vector<pid_t> closing;
   {
-    Daemon daemon(inherited.config, std::move(declared), launcher, std::move(state.audit),
-                  std::move(kill_switch));
-    daemon.relay_with(relay);
-    CELLBLOCK_CHECK(daemon.start_audit(launcher_patience));
-    CELLBLOCK_CHECK(start_listeners(daemon, inherited.config, state));
-    daemon.take_reloads(std::move(facts), std::move(state.cellblockd));
-    served = daemon.serve(std::move(state.mcp), service, state.offer);
+    Daemon daemon(
+        {.config = inherited.config, .launcher = launcher, .relay = relay, .service = service},
+        {.declared = std::move(declared),
+         .audit_log = std::move(state.audit),
+         .kill_switch = std::move(kill_switch),
+         .reload_facts = std::move(facts),
+         .program = std::move(state.cellblockd)});
+    CELLBLOCK_CHECK(
+        daemon.start_helpers(std::move(state.http), std::move(state.metrics), launcher_patience));
+    served = daemon.serve(std::move(state.mcp), state.offer);
     closing = daemon.close_connections();
   }
   // From here no peer can connect, and the channels to all gateways are closed.

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/service_status.h"
+#include "supervisor/daemon/status/service_status.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/user_table.h"
+#include "supervisor/daemon/users/user_table.h"
 
 #include <utility>
 

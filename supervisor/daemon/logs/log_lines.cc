@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/log_lines.h"
+#include "supervisor/daemon/logs/log_lines.h"
 
 #include <fmt/format.h>
 

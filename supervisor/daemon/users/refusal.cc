@@ -1,13 +1,12 @@
-#include "supervisor/daemon/run/refusal.h"
+#include "supervisor/daemon/users/refusal.h"
 
 #include <sys/socket.h>
 
 #include <string>
 
 namespace cellblock::daemon {
-namespace {
 
-std::string_view sentence_of(FailureCode code) {
+std::string_view refusal_sentence(FailureCode code) {
   switch (code) {
     case FailureCode::too_many:
       return "Too many connections; close one and try again.";
@@ -23,15 +22,11 @@ std::string_view sentence_of(FailureCode code) {
   }
 }
 
-}  // namespace
-
 std::string disabled_sentence(std::string_view reason) {
   std::string sentence = "cellblock is switched off by its administrator (cellblock disable)";
   if (!reason.empty()) sentence += ": " + std::string(reason);
   return sentence;
 }
-
-void write_refusal(int socket, FailureCode code) { write_refusal(socket, code, sentence_of(code)); }
 
 void write_refusal(int socket, FailureCode code, std::string_view sentence) {
   const std::string line = plain_error_reply(code, sentence) + "\n";

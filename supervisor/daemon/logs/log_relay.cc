@@ -1,4 +1,4 @@
-#include "supervisor/daemon/run/log_relay.h"
+#include "supervisor/daemon/logs/log_relay.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

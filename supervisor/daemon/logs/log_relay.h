@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "supervisor/daemon/run/log_lines.h"
+#include "supervisor/daemon/logs/log_lines.h"
 #include "supervisor/ipc/log_wire.h"
 #include "supervisor/os/sys.h"
 #include "supervisor/process/readable_fd.h"
