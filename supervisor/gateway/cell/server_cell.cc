@@ -10,6 +10,58 @@
 
 namespace cellblock::gateway {
 
+namespace {
+
+using wire::AuditKind;
+using wire::AuditOutcome;
+
+/// Of requests by which we ask whether it lives, in raw JSON; those of its users are numbers.
+constexpr std::string_view sign_ids = "\"cellblock-sign-";
+
+bool was_ended_on_purpose(GivenUp why) {
+  return why == GivenUp::asked_to_stop || why == GivenUp::idle || why == GivenUp::evicted;
+}
+
+std::string explain_too_many(const std::string& server, wire::StartRefusal refusal) {
+  switch (refusal) {
+    case wire::StartRefusal::too_many_cells:
+      return "this user has as many cells of this server as are allowed";
+    case wire::StartRefusal::too_many_cells_in_all:
+      return "this user, or all users together, have as many cells as cellblock runs";
+    case wire::StartRefusal::no_free_identity:
+      return "every id that daemon.id_range has for servers is given, one to each server and user "
+             "for good: make the range larger";
+    default:
+      return "the home of server \"" + server + "\" is just being cleared";
+  }
+}
+
+std::string explain_workspace(const std::string& server, wire::StartRefusal refusal) {
+  if (refusal == wire::StartRefusal::workspace_refused) {
+    return "the workspace is not a directory that workspace.allow of server \"" + server +
+           "\" names";
+  }
+  return "workspace.allow of server \"" + server +
+         "\" names this directory, but it was not there when cellblockd started: restart "
+         "cellblockd";
+}
+
+std::string explain_identity(const std::string& server, wire::StartRefusal refusal) {
+  if (refusal == wire::StartRefusal::client_without_name) {
+    return "env of server \"" + server +
+           "\" has ${client.user}, and the account database has no name for this user that can be "
+           "passed on";
+  }
+  return "server \"" + server +
+         "\" runs as its client (run_as), and this user cannot be one: it needs an account, named "
+         "by allow.users or a member of allow.groups that can be listed when cellblockd starts "
+         "(restart it for a newer account); root, the system's accounts and cellblock's own ids "
+         "are "
+         "none";
+}
+
+}  // namespace
+
 EndedCell with_true_cause(EndedCell ended) {
   const CellFacts& facts = ended.facts;
   const bool by_kill = facts.kind == EndKind::signalled && facts.signal == SIGKILL;
@@ -38,71 +90,29 @@ Failure failure_of_refusal(const std::string& server, wire::StartRefusal refusal
                            const EndedCell& ended) {
   switch (refusal) {
     case wire::StartRefusal::too_many_cells:
-      return plain_failure(FailureCode::too_many,
-                           "this user has as many cells of this server as are allowed", server);
     case wire::StartRefusal::too_many_cells_in_all:
-      return plain_failure(FailureCode::too_many,
-                           "this user, or all users together, have as many cells as cellblock runs",
-                           server);
     case wire::StartRefusal::no_free_identity:
-      return plain_failure(FailureCode::too_many,
-                           "every id that daemon.id_range has for servers is given, one to each "
-                           "server and user for good: make the range larger",
-                           server);
+    case wire::StartRefusal::home_in_use:
+      return plain_failure(FailureCode::too_many, explain_too_many(server, refusal), server);
     case wire::StartRefusal::disabled:
       return plain_failure(FailureCode::disabled, "cellblock is switched off");
     case wire::StartRefusal::not_permitted:
       return plain_failure(FailureCode::not_allowlisted,
                            "server \"" + server + "\" is not this user's to use any more", server);
     case wire::StartRefusal::workspace_refused:
-      return plain_failure(FailureCode::workspace_refused,
-                           "the workspace is not a directory that workspace.allow of server \"" +
-                               server + "\" names",
-                           server);
     case wire::StartRefusal::workspace_came_later:
-      return plain_failure(FailureCode::workspace_refused,
-                           "workspace.allow of server \"" + server +
-                               "\" names this directory, but it was not there when cellblockd "
-                               "started: restart cellblockd",
+      return plain_failure(FailureCode::workspace_refused, explain_workspace(server, refusal),
                            server);
     case wire::StartRefusal::identity_not_mapped:
-      return plain_failure(
-          FailureCode::identity_not_mapped,
-          "server \"" + server +
-              "\" runs as its client (run_as), and this user cannot be one: it needs an account, "
-              "named by allow.users or a member of allow.groups that can be listed when cellblockd "
-              "starts (restart it for a newer account); root, the system's accounts and "
-              "cellblock's own ids are none",
-          server);
     case wire::StartRefusal::client_without_name:
-      return plain_failure(FailureCode::identity_not_mapped,
-                           "env of server \"" + server +
-                               "\" has ${client.user}, and the account database has no name for "
-                               "this user that can be passed on",
+      return plain_failure(FailureCode::identity_not_mapped, explain_identity(server, refusal),
                            server);
-    case wire::StartRefusal::home_in_use:
-      return plain_failure(FailureCode::too_many,
-                           "the home of server \"" + server + "\" is just being cleared", server);
     case wire::StartRefusal::none:
     case wire::StartRefusal::setup_failed:
       break;
   }
   return failure_of_end(server, ended);
 }
-
-using wire::AuditKind;
-using wire::AuditOutcome;
-
-namespace {
-
-/// Of requests by which we ask whether it lives, in raw JSON; those of its users are numbers.
-constexpr std::string_view sign_ids = "\"cellblock-sign-";
-
-bool was_ended_on_purpose(GivenUp why) {
-  return why == GivenUp::asked_to_stop || why == GivenUp::idle || why == GivenUp::evicted;
-}
-
-}  // namespace
 
 bool is_shared(const Server& server, const CellPlan& plan) {
   return server.cells == CellSharing::per_user && plan.program == wire::CellProgram::server;

@@ -56,6 +56,15 @@ bool is_told_later(const Complaint& complaint) {
   return complaint.severity == Complaint::Severity::broken;
 }
 
+Result<Fd> seal_declared(const Config& config) {
+  const std::string parts = declared_parts(config);
+  if (parts.size() > max_declared_bytes) {
+    return fail(fmt::format("what is declared takes {} bytes to list; allowed: at most {}",
+                            parts.size(), max_declared_bytes));
+  }
+  return CELLBLOCK_TRY(make_sealed("cellblock-declared", std::as_bytes(std::span(parts))));
+}
+
 }  // namespace
 
 Result<LoadedConfig> load(const Options& options, LookPurpose purpose, const Config* in_use,
@@ -92,19 +101,6 @@ Result<void> run_commands(LoadedConfig& loaded,
   return fail(fmt::format("the configuration and its secrets make {} bytes; allowed: at most {}",
                           bytes, max_config_bytes));
 }
-
-namespace {
-
-Result<Fd> seal_declared(const Config& config) {
-  const std::string parts = declared_parts(config);
-  if (parts.size() > max_declared_bytes) {
-    return fail(fmt::format("what is declared takes {} bytes to list; allowed: at most {}",
-                            parts.size(), max_declared_bytes));
-  }
-  return CELLBLOCK_TRY(make_sealed("cellblock-declared", std::as_bytes(std::span(parts))));
-}
-
-}  // namespace
 
 Result<Sealed> seal(const Config& config, Secrets& secrets) {
   Sealed sealed;

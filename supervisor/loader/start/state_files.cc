@@ -89,27 +89,6 @@ Result<Fd> open_journal() {
   return fail(std::string("audit.journal: ") + address.sun_path + ": " + error.text());
 }
 
-}  // namespace
-
-Result<AuditFiles> open_audit_files(const Config& config, int directory) {
-  AuditFiles opened;
-  std::uint64_t newest = 0;
-  for (std::uint32_t index = 0; index <= config.audit.keep; ++index) {
-    const std::string path = audit::log_file_name(config.audit_log, index);
-    opened.files.push_back(CELLBLOCK_TRY(open_one(directory, path)));
-    const FirstLine first = first_line(opened.files.back().read.get());
-    opened.files.back().since = first.time;
-    if (first.sequence <= newest) continue;
-    newest = first.sequence;
-    opened.current = index;
-  }
-  CELLBLOCK_CHECK(refuse_newer_beyond(config, directory, newest));
-  if (config.audit.journal == AuditJournal::all) opened.journal = CELLBLOCK_TRY(open_journal());
-  return opened;
-}
-
-namespace {
-
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
@@ -163,6 +142,23 @@ Result<TrustedFile> open_own(const std::string& path, const Config& config) {
 }
 
 }  // namespace
+
+Result<AuditFiles> open_audit_files(const Config& config, int directory) {
+  AuditFiles opened;
+  std::uint64_t newest = 0;
+  for (std::uint32_t index = 0; index <= config.audit.keep; ++index) {
+    const std::string path = audit::log_file_name(config.audit_log, index);
+    opened.files.push_back(CELLBLOCK_TRY(open_one(directory, path)));
+    const FirstLine first = first_line(opened.files.back().read.get());
+    opened.files.back().since = first.time;
+    if (first.sequence <= newest) continue;
+    newest = first.sequence;
+    opened.current = index;
+  }
+  CELLBLOCK_CHECK(refuse_newer_beyond(config, directory, newest));
+  if (config.audit.journal == AuditJournal::all) opened.journal = CELLBLOCK_TRY(open_journal());
+  return opened;
+}
 
 Result<void> make_socket_directory(const Config& config) {
   const NewDirectory own{config.identity.uid, config.identity.gid, 0755};
