@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <string_view>
 
-/// Characters that are not seen (is_hidden() of printable.h) where ordinary texts need them: within
-/// an emoji, and between letters of scripts that join them. Pure.
+/// Tells invisible characters (is_hidden() of printable.h) that an ordinary text needs from hidden
+/// ones: they are part of an emoji, or stand between letters of a script that joins letters. Pure.
 namespace cellblock {
 
-/// `rest` begins with such a character; `before` is the character before it, 0 at the beginning of
-/// the text. How many bytes from there on are in ordinary use; 0: the character is not.
+/// `rest` begins with an invisible character; `before`: the character before it, 0 at the beginning
+/// of the text. Returns the number of bytes that the text needs there; 0: it does not need the
+/// character.
 std::size_t ordinary_use(char32_t before, std::string_view rest);
 
 }  // namespace cellblock

@@ -5,9 +5,9 @@
 
 namespace cellblock {
 
-/// `text` begins with a control character, C0 or C1. The bytes of the terminal sequence (ECMA-48)
-/// that it begins: at most 2,048. Of one that does not end, and where none begins, those of the
-/// character.
+/// The length in bytes of the terminal sequence (ECMA-48) at the beginning of `text`, at most
+/// 2,048. `text` begins with a control character, C0 or C1. The length of that character alone if
+/// it begins no sequence, or one that does not end.
 std::size_t terminal_sequence_length(std::string_view text);
 
 }  // namespace cellblock

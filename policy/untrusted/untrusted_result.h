@@ -8,8 +8,8 @@
 #include "policy/config/result_rules.h"
 #include "policy/untrusted/untrusted_text.h"
 
-/// A server's result as its host gets it, with what its texts have for a model alone made visible
-/// or taken out. No tree is built. Pure.
+/// A server's result as its host gets it, its strings marked or stripped (untrusted_text.h). Builds
+/// no tree. Pure.
 namespace cellblock {
 
 /// Where a result says what was done to it.
@@ -24,10 +24,9 @@ struct MarkedResult {
   MarkCounts counts;
 };
 
-/// `json`: validated. All strings and keys in it are looked at. `strip` takes something out only of
-/// `text`, of an error's `message` and, of a tool's call, of what is in `structuredContent`;
-/// elsewhere it marks, so that what the protocol reads never becomes another word of it. nullopt:
-/// nothing was found, or nothing is looked for.
+/// `json`: validated; every string and key is searched. `strip` strips `text`, an error's `message`
+/// and, of a tool's call, `structuredContent`. It marks every other string: a stripped one could
+/// become another word of the protocol. nullopt: nothing was found, or `how` is `pass`.
 std::optional<MarkedResult> marked_result(std::string_view json, UntrustedText how, MarkNote note);
 
 /// "2 invisible characters, 1 token of a chat template".

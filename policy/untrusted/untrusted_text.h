@@ -7,9 +7,9 @@
 
 #include "policy/config/result_rules.h"
 
-/// Makes visible, or takes out, what a text of others can have for a model or a terminal and not
-/// for a reader. Nothing is judged: the words stay. Pure, one pass, in time in proportion to the
-/// text.
+/// Marks or removes what a model or a terminal acts on and a reader does not see: invisible
+/// characters, terminal sequences, tokens of chat templates. The words stay; nothing is judged.
+/// Pure, one pass, in time in proportion to the text.
 namespace cellblock {
 
 struct MarkCounts {
@@ -21,11 +21,11 @@ struct MarkCounts {
   bool operator==(const MarkCounts&) const = default;
 };
 
-/// `text`: UTF-8, or what JSON's escapes make of half a surrogate pair, which stays as it is. With
-/// `mark`: `<U+200B>` for a character, `<and 12 more>` after eight of them in a row, and
-/// `<token im_start>` for a token; the text grows to at most nine times its size. With `strip`
-/// nothing stands for it, and what remains has no token either. Counts into `counts`. nullopt:
-/// there is nothing of that in the text.
+/// `text`: UTF-8, or half a surrogate pair from JSON's escapes, which stays as it is. `mark` writes
+/// `<U+200B>` for a character, `<and 12 more>` after eight of them in a row, and `<token im_start>`
+/// for a token; the text grows to at most nine times its size. `strip` removes them; removing joins
+/// what stood around them, so the text that is left is searched for tokens, too. Adds to `counts`.
+/// nullopt: the text has none of them.
 std::optional<std::string> marked_text(std::string_view text, UntrustedText how,
                                        MarkCounts& counts);
 

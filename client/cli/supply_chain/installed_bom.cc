@@ -17,6 +17,8 @@
 #include "client/cli/supply_chain/npm_bom.h"
 #include "client/cli/supply_chain/wheel_bom.h"
 #include "client/cli/terminal/terminal_text.h"
+#include "policy/encoding/hex.h"
+#include "policy/encoding/sha256.h"
 
 namespace cellblock::cli {
 namespace {
@@ -115,11 +117,10 @@ Result<Bom> wheel_bom(const Origin& origin) {
 // "sha256:..." at the beginning of a lock file of ours.
 std::string digest_in(const std::string& lock) {
   constexpr std::string_view beginning = "sha256:";
-  constexpr std::size_t digits = 64;
-  const auto digest = lock.starts_with(beginning) ? lock.substr(beginning.size(), digits) : "";
-  const bool is_digest =
-      digest.size() == digits && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return is_digest ? digest : std::string();
+  Sha256 bytes{};
+  const auto digest =
+      lock.starts_with(beginning) ? lock.substr(beginning.size(), 2 * bytes.size()) : "";
+  return read_hex_text(digest, bytes) ? digest : std::string();
 }
 
 Result<std::string> digest_of(const Origin& origin, const char* file) {

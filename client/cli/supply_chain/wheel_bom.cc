@@ -9,6 +9,8 @@
 
 #include "client/cli/import/propose/machine_view.h"
 #include "policy/base/trimmed.h"
+#include "policy/encoding/hex.h"
+#include "policy/encoding/sha256.h"
 
 namespace cellblock::cli {
 namespace {
@@ -22,9 +24,8 @@ struct LockedWheel {
 };
 
 bool is_sha256(std::string_view text) {
-  constexpr std::size_t digits = 64;
-  return text.size() == digits &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  Sha256 digest{};
+  return read_hex_text(text, digest);
 }
 
 // "name==1.2.3 --hash=sha256:..."

@@ -46,6 +46,10 @@ Ordered server_json(const AddPlaces& places, const std::string& server) {
                  {"file", declaration_of(places, server)}};
 }
 
+void tell_if_none(const Context& context, const std::vector<std::string>& servers) {
+  if (servers.empty()) tell(context, "no server was added with `cellblock add`");
+}
+
 Exit list_servers(const Context& context, const AddPlaces& places) {
   const auto servers = added_servers(places);
   if (context.output == Output::json) {
@@ -56,7 +60,7 @@ Exit list_servers(const Context& context, const AddPlaces& places) {
   std::size_t width = 0;
   for (const auto& server : servers) width = std::max(width, server.size());
   for (const auto& server : servers) fmt::print("{}\n", server_line(places, server, width));
-  if (servers.empty()) tell(context, "no server was added with `cellblock add`");
+  tell_if_none(context, servers);
   return Exit::ok;
 }
 
@@ -92,7 +96,7 @@ Exit audit_servers(const Context& context, const AddPlaces& places) {
     audits.push_back(*std::move(audit));
   }
   if (context.output == Output::json) print_json(audit_json(audits));
-  if (servers.empty()) tell(context, "no server was added with `cellblock add`");
+  tell_if_none(context, servers);
   return exit_of_audits(audits, audits.size() == servers.size());
 }
 

@@ -25,6 +25,10 @@ bool is_cell(std::uint32_t uid, const Identity& identity) {
   return uid >= identity.first_cell_id && uid - identity.first_cell_id < identity.cell_ids;
 }
 
+bool is_same(const Peer& one, const Peer& other) {
+  return one.gid == other.gid && one.groups == other.groups;
+}
+
 }  // namespace
 
 Result<Peer> identify(int socket) {
@@ -61,14 +65,6 @@ ServerSet servers_for(const Peer& peer, const Config& config) {
   return cellblock::servers_for(config,
                                 subject_of(config.roles, {peer.uid, peer.gid, peer.groups}));
 }
-
-namespace {
-
-bool is_same(const Peer& one, const Peer& other) {
-  return one.gid == other.gid && one.groups == other.groups;
-}
-
-}  // namespace
 
 void PeerCredentialCache::add(const Peer& peer) {
   std::deque<Peer>& known = by_uid_[peer.uid];

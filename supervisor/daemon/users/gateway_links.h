@@ -10,8 +10,8 @@
 #include "policy/base/result.h"
 #include "policy/base/server_set.h"
 #include "policy/config/config.h"
-#include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/helpers/helpers.h"
+#include "supervisor/daemon/users/gateway_link.h"
 #include "supervisor/handover/launcher_process.h"
 
 namespace cellblock::daemon {

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "policy/config/config.h"
-#include "supervisor/daemon/helpers/gateway_link.h"
 #include "supervisor/daemon/helpers/helpers.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/daemon/users/connection_ender.h"
+#include "supervisor/daemon/users/gateway_link.h"
 #include "supervisor/daemon/users/gateway_links.h"
 #include "supervisor/daemon/users/user_table.h"
 #include "supervisor/handover/launcher_process.h"

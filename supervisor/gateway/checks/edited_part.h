@@ -10,14 +10,14 @@
 
 namespace cellblock::gateway {
 
-/// What stands in a part of the line once all that is to be done to it is done.
+/// A part of the line with the edits inside it applied.
 class EditedPart {
  public:
   EditedPart(std::string_view line, Span where, const std::vector<Replacement>& edits);
   EditedPart(const EditedPart&) = delete;
   EditedPart& operator=(const EditedPart&) = delete;
 
-  /// Else it must be left as it is, edits and all: with them the whole line does not go out.
+  /// False: its edits overlap. Leave them as they are: the whole line is not sent then.
   bool is_sound() const { return is_sound_; }
   std::string_view text() const { return text_; }
 
@@ -27,10 +27,10 @@ class EditedPart {
   bool is_sound_ = true;
 };
 
-/// The size of such a part, in bytes, if it is sound.
+/// The size of an EditedPart in bytes, if it is sound.
 std::size_t edited_size(Span where, const std::vector<Replacement>& edits);
 
-/// Puts one edit of the part in place of those that are in it.
+/// Replaces the edits inside the part by one edit of the whole part.
 void replace_part(Span where, std::string text, std::vector<Replacement>& edits);
 
 }  // namespace cellblock::gateway

@@ -74,7 +74,7 @@ UntrustedText UntrustedGate::how_for_content() const {
   return labels_of_content(server_).has(FlowLabel::untrusted) ? how : UntrustedText::pass;
 }
 
-// The server decides whether somebody knows the tool: that must win it nothing.
+// The server can keep the tool unknown. It must not escape a tool's stricter setting by that.
 UntrustedText UntrustedGate::how_for_task(std::string_view tool) const {
   if (!tool.empty()) return how_for_tool(tool);
   const UntrustedText how = strictest_of(server_.results);

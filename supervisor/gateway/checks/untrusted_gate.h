@@ -13,8 +13,8 @@
 #include "supervisor/gateway/checks/redaction_gate.h"
 #include "supervisor/gateway/message/calls_in_flight.h"
 
-/// Marks or strips, as `results.untrusted` says, what texts of tools with the label `untrusted`
-/// have for a model alone. Pure. See docs/results.md.
+/// Marks or strips (untrusted_text.h) results of tools with the label `untrusted`, as
+/// `results.untrusted` says. Pure. See docs/results.md.
 namespace cellblock::gateway {
 
 class UntrustedGate {
@@ -23,12 +23,11 @@ class UntrustedGate {
   UntrustedGate(Redactions& redactions, std::uint32_t server_index, const Server& server)
       : redactions_(redactions), server_index_(server_index), server_(server) {}
 
-  /// Puts one edit of the whole result or error in place of those that are in it, where something
-  /// is found.
+  /// If something is found, replaces the edits inside the result or error by one edit of the whole.
   void mark_answer(std::string_view line, const Message& message, const Call& call,
                    std::vector<Replacement>& edits);
-  /// The same of what is said of a task. `tool`: whose call made it; empty: not known, so the
-  /// strictest of the server and its tools holds.
+  /// As mark_answer(), for the state of a task. `tool`: whose call made the task; empty: not known,
+  /// so the strictest setting of the server and its tools holds.
   void mark_task(std::string_view line, Span state, std::string_view tool,
                  std::vector<Replacement>& edits);
 

@@ -66,8 +66,9 @@ bool has_file_capability(const char* program) {
   return ::getxattr(program, "security.capability", nullptr, 0) > 0;
 }
 
-// One that is set-uid acts as root, who did not make the user namespace: the kernel wants
-// CAP_SYS_ADMIN of it, which containers withhold. One with a file capability acts as its caller.
+// A set-uid helper acts as root, who did not make the user namespace: the kernel requires
+// CAP_SYS_ADMIN from it, which containers withhold. A helper with a file capability acts as its
+// caller, who made the namespace, and needs no more.
 bool can_write_maps(const char* helper) {
   if (has_file_capability(helper)) return true;
   struct stat status{};

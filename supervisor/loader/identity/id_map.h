@@ -13,7 +13,7 @@ namespace cellblock::daemon {
 
 enum class MapWay : std::uint8_t {
   own_capabilities,  ///< system mode: CAP_SETUID and CAP_SETGID write both maps here
-  newuidmap,         ///< rootless: the setuid helpers check /etc/subuid and /etc/subgid
+  newuidmap,         ///< rootless: newuidmap(1) and newgidmap(1) check /etc/subuid and /etc/subgid
   own_id_only,       ///< rootless without usable subordinate ids: cells run as the user himself
 };
 

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/helpers/gateway_link.h"
+#include "supervisor/daemon/users/gateway_link.h"
 
 #include <algorithm>
 #include <array>
