@@ -221,6 +221,32 @@ TEST(CliWords, OfOtherUsersCellsNameTheUser) {
   EXPECT_EQ(cli(gateway, {"stop", "files"}).out, "files: 2 of your cells are being stopped\n");
 }
 
+TEST(CliStop, OfAllUsersLeavesOutWhoMayNotUseTheServer) {
+  FakeGateway users([](FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), R"({"stopped":2})");
+    (void)peer.read_line();
+  });
+  FakeGateway strangers(refusing(
+      R"({"code":-31001,"message":"no","data":{"code":"not_allowlisted","server":"files"}})"));
+  const std::string base = users.path() + ".base";
+  const std::vector<std::string> links{base, base + ".admin.4000000", base + ".admin.4000001"};
+  std::filesystem::create_symlink(users.path(), links[0]);
+  std::filesystem::create_symlink(users.path(), links[1]);
+  std::filesystem::create_symlink(strangers.path(), links[2]);
+  const auto stopped = cli({"--socket", base, "stop", "files", "--all"});
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_EQ(stopped.out, "files: 2 of 4000000's cells are being stopped\n");
+  EXPECT_EQ(cli({"--socket", base, "--json", "restart", "files", "--all"}).out,
+            R"({"users":[{"uid":4000000,"user":"4000000","stopped":2}]})"
+            "\n");
+  std::filesystem::remove(links[1]);
+  const auto none = cli({"--socket", base, "stop", "files", "--all"});
+  EXPECT_EQ(none.exit_code, 4);
+  EXPECT_THAT(none.err, HasSubstr("no user whose gateway runs may use a server \"files\""));
+  for (const auto& link : links) std::filesystem::remove(link);
+  EXPECT_EQ(cli({"--socket", "/nonexistent/x.sock", "stop", "files", "--all"}).exit_code, 6);
+}
+
 // The variables of whoever runs the tests are not theirs.
 class CliConfiguration : public ::testing::Test {
  protected:
