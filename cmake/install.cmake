@@ -74,13 +74,12 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
-install(FILES LICENSE README.md CHANGELOG.md docs/architecture.md docs/walk-of-a-call.md docs/configuration.md docs/protocol.md docs/translation.md
-              docs/results.md docs/errors.md docs/audit.md docs/cells.md docs/fuzzing.md docs/tutorial.md
-              docs/add.md docs/conformance.md docs/hosts.md docs/images.md docs/recipes.md docs/troubleshooting.md
-              docs/systemd.md docs/security.md docs/http.md docs/metrics.md docs/comparison.md docs/performance.md docs/soak.svg
-        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
+# Each page is in one package: those of the command and of the client library are in theirs.
+file(GLOB pages CONFIGURE_DEPENDS docs/*.md docs/*.svg docs/*.png)
+list(REMOVE_ITEM pages ${PROJECT_SOURCE_DIR}/docs/cli.md ${PROJECT_SOURCE_DIR}/docs/client-library.md)
+install(FILES LICENSE README.md CHANGELOG.md ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 # README.md is beside its documents there, and names them below docs.
 install(CODE "file(CREATE_LINK . \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs\" SYMBOLIC)" COMPONENT daemon)
 install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
-install(DIRECTORY examples/audit examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
+install(DIRECTORY examples/audit examples/metrics examples/servers.d DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
