@@ -249,10 +249,10 @@ bool declares_server(const std::string& file, const std::string& server) {
 std::string declaring_file(const AddPlaces& places, const std::string& server) {
   if (declares_server(places.main_file, server)) return places.main_file;
   std::error_code ignored;
-  const auto own = declaration_of(places, server);
+  auto own = declaration_of(places, server);
   if (fs::exists(own, ignored)) return own;
   for (const auto& entry : fs::directory_iterator(places.declarations, ignored)) {
-    const auto file = entry.path().string();
+    auto file = entry.path().string();
     if (file.ends_with(".toml") && declares_server(file, server)) return file;
   }
   return {};
