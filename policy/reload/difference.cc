@@ -224,7 +224,6 @@ auto listens_at(const Config& config) {
 
 Keys keys_at_start(const Config& used, const Config& fresh) {
   return Compare(used, fresh)
-      .key("daemon.drain", &Config::drain)
       .key("socket", &Config::listen)
       .part("listen.http: whether there is one, and its address, port, socket, mode and group",
             listens_at)

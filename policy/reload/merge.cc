@@ -240,7 +240,6 @@ void keep_http(const Config& used, Config& fresh) {
 }  // namespace
 
 void keep_for_restart(const Config& used, Config& fresh) {
-  fresh.drain = used.drain;
   fresh.listen = used.listen;
   fresh.metrics = used.metrics;
   fresh.catalogue = used.catalogue;

@@ -79,6 +79,13 @@ test('A rule holds for the next request of a session that is open, and its cell 
   assert.equal(await cellOf('steady'), cell);
 }));
 
+test('The time to drain is another one when it stops next', async () => {
+  daemon.daemonLines = 'drain = "7s"\n';
+  assert.match(await reloaded(), /^reloaded\n  daemon\.drain: .*\n +daemon\.drain: "5s" -> "7s"\n$/);
+  daemon.daemonLines = '';
+  await reloaded();
+});
+
 test('What cells are made of gives a session another cell when its call has finished', () => withHost('steady', async (host) => {
   assert.equal(textOf(await host.call('ok')), 'ok');
   const cell = await cellOf('steady');
@@ -159,11 +166,13 @@ describe('Nothing changes', () => {
   }));
 
   test('by what takes effect at a start only', () => stays(async () => {
-    daemon.daemonLines = 'drain = "7s"\n';
+    const before = daemon.more;
+    daemon.more += '[catalogue]\nmax_bytes = "1MiB"\n';
     daemon.write();
     const { code, err } = await daemon.reload();
+    daemon.more = before;
     assert.equal(code, 1);
-    assert.match(err, /takes effect at a restart only: daemon\.drain/);
+    assert.match(err, /takes effect at a restart only: catalogue/);
   }));
 
   test('by a path that no cell may have', () => stays(async () => {
