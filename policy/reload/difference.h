@@ -48,6 +48,7 @@ void for_each_policy_member(Visit visit) {
   visit("listen.http", &Config::http);
   visit("aggregate.tools", &Config::aggregate);
   visit("flows", &Config::flows);
+  visit("catalogue", &Config::catalogue);
 }
 
 enum class ServerChange : std::uint8_t {

@@ -242,7 +242,6 @@ void keep_http(const Config& used, Config& fresh) {
 void keep_for_restart(const Config& used, Config& fresh) {
   fresh.listen = used.listen;
   fresh.metrics = used.metrics;
-  fresh.catalogue = used.catalogue;
   fresh.audit.keep = used.audit.keep;
   fresh.audit.journal = used.audit.journal;
   fresh.results = used.results;

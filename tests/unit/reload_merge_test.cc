@@ -97,9 +97,11 @@ TEST(ReloadDifference, LetsPolicyTakeEffectAtOnce) {
   fresh.admins = used.admins;
   fresh.calls.user.in_flight = 3;
   fresh.drain = std::chrono::milliseconds(1);
+  fresh.catalogue.max_bytes = 1;
   const Difference found = difference(used, merged(used, fresh));
   EXPECT_EQ(refusal_of(found), "");
-  EXPECT_THAT(lines_of(found), ElementsAre("daemon.drain", "calls", "server a: allow, rule"));
+  EXPECT_THAT(lines_of(found),
+              ElementsAre("daemon.drain", "calls", "catalogue", "server a: allow, rule"));
 }
 
 TEST(ReloadDifference, RefusesAsAWholeWhatOnlyAStartDoes) {
