@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
-#include <latch>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -137,16 +137,19 @@ TEST(EveryFunctionOfAClient, IsRefusedInAHandler) {
 
 TEST(EveryFunctionOfAClient, IsRefusedWhileAnotherThreadWaits) {
   const FakeGateway gateway(silent_server);
-  std::latch has_left(1);
+  std::atomic_flag has_left;
   auto options = options_for(gateway);
-  options.on_frame = [&](FrameDirection, std::string_view) { has_left.count_down(); };
+  options.on_frame = [&](FrameDirection, std::string_view) {
+    has_left.test_and_set();
+    has_left.notify_all();
+  };
   Client client = connected(std::move(options));
   std::stop_source stop;
   const std::jthread waiting([&] {
     const CallOptions how{.timeout = std::chrono::hours(1), .stop = stop.get_token()};
     EXPECT_EQ(client.request("slow", "{}", how).error().code, ErrorCode::cancelled);
   });
-  has_left.wait();
+  has_left.wait(false);
   EXPECT_THAT(ends_of_all(client), Each(End(ErrorCode::in_use)));
   stop.request_stop();
 }
