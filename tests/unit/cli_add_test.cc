@@ -519,6 +519,24 @@ AddPlaces places_below(const std::string& root) {
           .servers = root + "/share/cellblock/servers"};
 }
 
+TEST(AddRequest, RefusesANameThatAnyFileOfTheConfigurationDeclares) {
+  const ScratchDirectory scratch;
+  const auto files = places_below(scratch.path());
+  fs::create_directories(files.declarations);
+  ASSERT_TRUE(write_new_file(files.main_file, "[server.mine]\n"));
+  ASSERT_TRUE(write_new_file(files.declarations + "/team.toml", "[server.theirs]\n"));
+  ASSERT_TRUE(write_new_file(files.declarations + "/broken.toml", "[server"));
+  ASSERT_TRUE(write_new_file(files.declarations + "/team.toml.bak", "[server.old]\n"));
+  for (const char* name : {"mine", "theirs", "broken"}) {
+    const auto refused = refuse_name(files, name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_THAT(refused.error().text, HasSubstr("is declared already")) << name;
+    EXPECT_THAT(refused.error().text, HasSubstr("choose another name")) << name;
+  }
+  EXPECT_TRUE(refuse_name(files, "old"));
+  EXPECT_TRUE(refuse_name(files, "fresh"));
+}
+
 TEST(FailedAddition, LeavesNoFileAndNoDirectory) {
   const ScratchDirectory scratch;
   const std::string root = scratch.path();
