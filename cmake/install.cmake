@@ -85,4 +85,4 @@ install(PROGRAMS packaging/container/seccomp_profile.py DESTINATION ${CMAKE_INST
 install(FILES packaging/container/Containerfile packaging/container/Containerfile.client packaging/container/entrypoint.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/container COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
-install(DIRECTORY examples/audit examples/metrics examples/servers.d DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
+install(DIRECTORY examples/audit examples/kubernetes examples/metrics examples/servers.d DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
