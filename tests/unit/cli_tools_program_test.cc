@@ -86,6 +86,7 @@ const std::map<cli::Tool, std::vector<Attempt>> attempts{
     {cli::Tool::audit_verify,
      {{{"audit", "verify", "--log", "/nonexistent/log"}, 1, "/nonexistent"}}},
     {cli::Tool::authorize, {{{"auth", "x"}, 4, "was not added"}}},
+    {cli::Tool::purge, {{{"--user", "purge", "--user-data"}, 1, "purge is root's"}}},
     {cli::Tool::connect_by_line, {{{"run", "--", "/nonexistent/server"}, 4, "was not added"}}},
     {cli::Tool::doctor, {{{"--user", "doctor"}, 1, "root has the system's cells"}}},
     {cli::Tool::export_to_host,

@@ -8,6 +8,7 @@
 #include "client/cli/tool_rows/import.h"
 #include "client/cli/tool_rows/inspect.h"
 #include "client/cli/tool_rows/learn.h"
+#include "client/cli/tool_rows/purge.h"
 #include "client/cli/tool_rows/run.h"
 #include "client/cli/tool_rows/scan.h"
 #include "client/cli/tool_rows/setup.h"
@@ -51,6 +52,7 @@ Command program() {
                 reload_command(),
                 disable_command(),
                 enable_command(),
+                purge_command(),
                 setup_command(),
                 add_command(),
                 servers_command(),
