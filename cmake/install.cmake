@@ -74,15 +74,15 @@ install(FILES systemd/cellblock.tmpfiles.conf RENAME cellblock.conf DESTINATION 
         COMPONENT daemon)
 install(FILES systemd/cellblock.sysusers.conf RENAME cellblock.conf DESTINATION lib/sysusers.d
         COMPONENT daemon)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
-# All but the manuals, and what other packages have.
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon
-        FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png
-        PATTERN man EXCLUDE PATTERN client EXCLUDE PATTERN client-library.md EXCLUDE PATTERN cli.md EXCLUDE)
+# Each page is in one package: those of the command and of the client library are in theirs.
+file(GLOB pages CONFIGURE_DEPENDS docs/*.md docs/*.svg docs/*.png)
+list(REMOVE_ITEM pages ${PROJECT_SOURCE_DIR}/docs/cli.md ${PROJECT_SOURCE_DIR}/docs/client-library.md)
+install(FILES LICENSE README.md CHANGELOG.md ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 # README.md is beside its documents there, and names them below docs.
 install(CODE "file(CREATE_LINK . \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs\" SYMBOLIC)" COMPONENT daemon)
+install(DIRECTORY docs/configuration docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT daemon)
 install(PROGRAMS packaging/container/seccomp_profile.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/container COMPONENT daemon)
 install(FILES packaging/container/Containerfile packaging/container/Containerfile.client packaging/container/entrypoint.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cellblock/container COMPONENT daemon)
 install(FILES examples/cellblock.toml examples/credentials.conf examples/http.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
-install(DIRECTORY examples/audit examples/metrics DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)
+install(DIRECTORY examples/audit examples/kubernetes examples/metrics examples/servers.d DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT daemon)

@@ -65,7 +65,6 @@ run_tests() {
   rm -f "$report".*
   say "tests of $preset"
   # One more at a time than there are processors: a test of programs waits a third of its time.
-  # One more at a time than there are processors: a test of programs waits a third of its time.
   # Where something that all tests need does not start, each would wait for its own timeout, for hours together.
   timeout --kill-after=30s "$longest_tests" ctest --test-dir "build/$preset" --output-on-failure -j "$(($(nproc) + 1))" \
         --output-junit "$report.xml" --no-tests=error "$@" || [ $? -ne 124 ] || say "tests of $preset: not done after $longest_tests"

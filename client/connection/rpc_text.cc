@@ -103,8 +103,12 @@ ErrorCode code_of_failure(std::string_view name) {
   return found == known_failures.end() ? ErrorCode::server_failed : found->code;
 }
 
+bool is_json_object(std::string_view json) {
+  return Json::accept(json) && json[json.find_first_not_of(" \t\r\n")] == '{';
+}
+
 Result<std::string> one_line_object(std::string_view json) {
-  if (!Json::accept(json) || json[json.find_first_not_of(" \t\r\n")] != '{') {
+  if (!is_json_object(json)) {
     return std::unexpected(Error{.code = ErrorCode::invalid_argument, .text = "not a JSON object"});
   }
   // Inside strings JSON allows no raw newline, so each one here is white space.

@@ -28,6 +28,7 @@ Result<std::string> with_progress_token(std::string_view object, std::uint64_t t
 /// `member` ("key":value) as the first one of the object whose brace is there.
 std::string with_first_member(std::string_view text, std::size_t brace, std::string_view member);
 
+bool is_json_object(std::string_view json);
 /// The same object on one line; invalid_argument if it is not one JSON object.
 Result<std::string> one_line_object(std::string_view json);
 

@@ -63,7 +63,7 @@ Result<BoundedResult> bounded(std::string_view json, ResultShape shape,
   if (std::min(bounds.max_bytes, bounds.max_item_bytes) < least_result_bytes) {
     return unusable("the bounds of a result are at least 2048 bytes");
   }
-  if (const auto object = one_line_object(json); !object) return unusable("no JSON object");
+  if (!is_json_object(json)) return unusable("no JSON object");
   const auto cut = cellblock::BoundedResult::of(json, engine_shape(shape), LinkForm::text,
                                                 engine_bounds(bounds));
   if (!cut) return finished({.json = std::string(json)}, shape);

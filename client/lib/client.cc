@@ -155,6 +155,11 @@ Result<Attached> Client::reconnect(const ReconnectOptions& with, const CallOptio
 
 Result<void> Client::serve_for(std::chrono::milliseconds duration) {
   return Impl::use(impl_, [&](Impl& on) -> Result<void> {
+    // A host that serves in a loop would spin.
+    if (!on.connection.is_active()) {
+      return Unexpected(
+          Error{.code = ErrorCode::disconnected, .text = "the connection has ended before"});
+    }
     const auto end = CallClock::after(PollClock::now(), duration);
     do {
       on.wait_once(end);

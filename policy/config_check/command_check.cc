@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "policy/config/path_rules.h"
+#include "policy/config_check/secret_path.h"
 
 namespace cellblock {
 namespace {
@@ -260,9 +261,15 @@ bool check_arguments(const Scope& scope, const TextList& texts) {
   return scope.complaints.error_count() == errors_before;
 }
 
-std::vector<std::string> values_of(const TextList& texts) {
-  std::vector<std::string> values;
-  for (const TextAt& text : texts) values.push_back(text.value);
+// The program as it is written: a secret is an argument at most.
+std::vector<std::string> values_of(const Scope& scope, const TextList& texts,
+                                   const ServerText& server) {
+  std::vector<std::string> values = {texts.front().value};
+  for (const TextAt& text : std::span(texts).subspan(1)) {
+    auto value = with_secret_paths(text.value, server, Escape::removed);
+    if (!value) scope.error(text.at, "command", value.error().text);
+    values.push_back(value.value_or(text.value));
+  }
   return values;
 }
 
@@ -301,7 +308,7 @@ std::vector<std::string> check_command(const Scope& scope, const ServerText& tex
   }
   const TextList& texts = text.command->value;
   if (!check_arguments(scope, texts)) return {};
-  std::vector<std::string> command = values_of(texts);
+  std::vector<std::string> command = values_of(scope, texts, text);
   // First: the path of a program that will not do either is no help.
   if (auto problem = habit_problem(command, place_of(text))) {
     scope.error(texts.front().at, "command",
@@ -425,12 +432,18 @@ void check_runtime(const Scope& scope, const ServerText& text, const SyscallRule
 
 namespace {
 
-constexpr std::string_view placeholder = "${client.";
-
-void refuse_in(const Scope& scope, std::string_view key, const TextAt& text) {
-  if (text.value.find(placeholder) == std::string::npos) return;
+void refuse_client_in(const Scope& scope, std::string_view key, const TextAt& text) {
+  if (text.value.find("${client.") == std::string::npos) return;
   scope.error(text.at, key,
               "\"${client.\" is filled in under env only; allowed: elsewhere other characters");
+}
+
+void refuse_in(const Scope& scope, std::string_view key, const TextAt& text) {
+  refuse_client_in(scope, key, text);
+  if (text.value.find(secret_placeholder) == std::string::npos) return;
+  scope.error(text.at, key,
+              "\"${secret:\" is filled in under env and in arguments of command only; allowed: "
+              "elsewhere other characters");
 }
 
 void refuse_in(const Scope& scope, std::string_view key, const TextList& texts) {
@@ -449,7 +462,9 @@ void refuse_in(const Scope& scope, std::string_view table, const std::vector<Sec
 }  // namespace
 
 void refuse_placeholders(const Scope& scope, const ServerText& text) {
-  if (text.command) refuse_in(scope, "command", text.command->value);
+  if (text.command) {
+    for (const TextAt& word : text.command->value) refuse_client_in(scope, "command", word);
+  }
   if (text.program) refuse_in(scope, "program", TextAt{text.program->value, text.program->at});
   if (text.image) refuse_in(scope, "image", TextAt{text.image->value, text.image->at});
   if (text.working_directory) {

@@ -41,7 +41,8 @@ void check_program(const Scope& scope, const ServerText& text, const HostFacts& 
 void check_runtime(const Scope& scope, const ServerText& text, const SyscallRules& rules,
                    const HostFacts& facts);
 
-/// `${client.…}` in a key where nothing fills it in: the server would get those very characters.
+/// `${client.…}` and `${secret:…}` in a key where nothing fills them in: the server would get those
+/// very characters.
 void refuse_placeholders(const Scope& scope, const ServerText& text);
 
 }  // namespace cellblock

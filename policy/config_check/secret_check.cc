@@ -11,6 +11,7 @@
 #include "policy/base/printable.h"
 #include "policy/config/path_rules.h"
 #include "policy/config_check/command_check.h"
+#include "policy/config_check/secret_path.h"
 #include "policy/config_reader/table_text.h"
 #include "policy/sandbox/environment_rules.h"
 
@@ -40,24 +41,22 @@ namespace {
 constexpr std::size_t most_variables = 256;
 constexpr std::size_t longest_value = 64U << 10;
 
-bool check_placeholders(const Scope& scope, const VariableText& variable) {
-  const auto unknown = unknown_placeholder(variable.value.value);
-  if (!unknown) return true;
-  scope.error(variable.value.at, variable.name.value,
-              fmt::format("\"{}\" is not known to this version; allowed: \"${{client.user}}\", "
-                          "\"${{client.uid}}\", or \"$${{\" for the characters themselves",
-                          printable(*unknown)));
-  return false;
+Result<std::string> with_known_placeholders(const std::string& value, const ServerText& server) {
+  std::string filled = CELLBLOCK_TRY(with_secret_paths(value, server, Escape::kept));
+  const auto unknown = unknown_placeholder(filled);
+  if (!unknown) return filled;
+  return fail(
+      fmt::format("\"{}\" is not known to this version; allowed: \"${{client.user}}\", "
+                  "\"${{client.uid}}\", \"${{secret:NAME}}\", or \"$${{\" for the characters "
+                  "themselves",
+                  printable(*unknown)));
 }
 
-bool check_value(const Scope& scope, const VariableText& variable) {
-  const std::string& value = variable.value.value;
-  if (value.find('\0') == std::string::npos && value.size() <= longest_value) {
-    return check_placeholders(scope, variable);
+Result<std::string> checked_value(const std::string& value, const ServerText& server) {
+  if (value.find('\0') != std::string::npos || value.size() > longest_value) {
+    return fail("is too long or has a NUL in it; allowed: at most 64KiB of any other bytes");
   }
-  scope.error(variable.value.at, variable.name.value,
-              "is too long or has a NUL in it; allowed: at most 64KiB of any other bytes");
-  return false;
+  return with_known_placeholders(value, server);
 }
 
 bool too_many(const Scope& scope, Place at, std::size_t count) {
@@ -86,8 +85,12 @@ std::vector<EnvironmentVariable> check_environment(const Scope& scope, const Ser
   const Scope here = scope.below("env");
   if (too_many(here, text.name.at, text.env.size())) return environment;
   for (const VariableText& variable : text.env) {
-    if (check_variable_name(here, variable.name) && check_value(here, variable)) {
-      environment.push_back({variable.name.value, variable.value.value});
+    if (!check_variable_name(here, variable.name)) continue;
+    auto value = checked_value(variable.value.value, text);
+    if (value) {
+      environment.push_back({variable.name.value, *std::move(value)});
+    } else {
+      here.error(variable.value.at, variable.name.value, value.error().text);
     }
   }
   return environment;

@@ -107,7 +107,9 @@ class TextReader {
   template <class Table>
   void plain_tables(std::string_view key, std::vector<Written>& out, const Table& table,
                     std::string_view /*about*/) {
-    for (TableReader& reader : reader_.tables(key)) out.push_back(write_down(reader, table));
+    for (TableReader& reader : reader_.tables(key, EntryName::plain)) {
+      out.push_back(write_down(reader, table));
+    }
   }
   void table(std::string_view key, RedactionText& out, std::string_view /*about*/);
   template <class Table>
@@ -116,7 +118,9 @@ class TextReader {
   }
   template <class Table>
   void tables(std::string_view key, std::vector<Table>& out, std::string_view /*about*/) {
-    for (TableReader& reader : reader_.tables(key)) read(reader, out.emplace_back());
+    for (TableReader& reader : reader_.tables(key, EntryName::numbered)) {
+      read(reader, out.emplace_back());
+    }
   }
   /// Tables whose names the admin has chosen; `Table` has a `name`.
   template <class Table>

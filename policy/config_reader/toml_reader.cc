@@ -305,14 +305,16 @@ bool TableReader::holds_table(std::string_view key) const {
   return node != nullptr && node->is_table();
 }
 
-std::vector<TableReader> TableReader::tables(std::string_view key) {
+std::vector<TableReader> TableReader::tables(std::string_view key, EntryName names) {
   constexpr std::string_view allowed = "an array of tables";
   const toml::array* values = array(key, allowed);
   if (values == nullptr) return {};
   std::vector<TableReader> readers;
   for (const toml::node& node : *values) {
     if (const auto* table = node.as_table()) {
-      readers.emplace_back(*table, file_, path_of(key) + ".", *complaints_);
+      const auto number =
+          names == EntryName::numbered ? fmt::format("[{}]", readers.size() + 1) : std::string();
+      readers.emplace_back(*table, file_, path_of(key) + number + ".", *complaints_);
     } else {
       wrong_type(node, path_of(key), allowed);
     }

@@ -29,6 +29,9 @@ Place place_of(const toml::source_region& source);
 
 struct TextOrTable;
 
+/// The name of an entry of an array of tables in complaints: "rule[2].effect", or "token.user".
+enum class EntryName { numbered, plain };
+
 /// What is asked for is known; the destructor complains about every other key in the table, and
 /// suggests one that was asked for. Borrows the table, the file name and the complaints.
 class TableReader {
@@ -60,7 +63,7 @@ class TableReader {
   TextOrTable text_or_table(std::string_view key);
   bool holds_table(std::string_view key) const;
   /// `[[key]]`.
-  std::vector<TableReader> tables(std::string_view key);
+  std::vector<TableReader> tables(std::string_view key, EntryName names);
 
   /// Every key of this table, all of them known from here on: for tables whose keys are names that
   /// the admin chose.

@@ -224,12 +224,10 @@ auto listens_at(const Config& config) {
 
 Keys keys_at_start(const Config& used, const Config& fresh) {
   return Compare(used, fresh)
-      .key("daemon.drain", &Config::drain)
       .key("socket", &Config::listen)
       .part("listen.http: whether there is one, and its address, port, socket, mode and group",
             listens_at)
       .key("metrics", &Config::metrics)
-      .key("catalogue", &Config::catalogue)
       .key("daemon.user, group, id_range", &Config::identity)
       .key("daemon.state_directory", &Config::state_directory)
       .key("daemon.audit_log", &Config::audit_log)

@@ -38,6 +38,7 @@ template <class Visit>
 void for_each_policy_member(Visit visit) {
   visit("daemon.enabled", &Config::enabled);
   visit("daemon.admins", &Config::admins);
+  visit("daemon.drain", &Config::drain);
   visit("daemon.max_cells", &Config::cells);
   visit("daemon.max_cells_per_user", &Config::cells);
   visit("role", &Config::roles);
@@ -47,6 +48,7 @@ void for_each_policy_member(Visit visit) {
   visit("listen.http", &Config::http);
   visit("aggregate.tools", &Config::aggregate);
   visit("flows", &Config::flows);
+  visit("catalogue", &Config::catalogue);
 }
 
 enum class ServerChange : std::uint8_t {

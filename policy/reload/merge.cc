@@ -240,10 +240,8 @@ void keep_http(const Config& used, Config& fresh) {
 }  // namespace
 
 void keep_for_restart(const Config& used, Config& fresh) {
-  fresh.drain = used.drain;
   fresh.listen = used.listen;
   fresh.metrics = used.metrics;
-  fresh.catalogue = used.catalogue;
   fresh.audit.keep = used.audit.keep;
   fresh.audit.journal = used.audit.journal;
   fresh.results = used.results;

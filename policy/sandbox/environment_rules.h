@@ -10,9 +10,13 @@
 namespace cellblock {
 
 // Placeholders in `env`: `${client.user}` and `${client.uid}` are the user who connected, as the
-// kernel says. `$${` stands for `${`; every other `$` stands for itself.
+// kernel says. `$${` stands for `${`; every other `$` stands for itself. (`${secret:NAME}` is a
+// path that the check fills in: config_check/secret_path.h.)
 
 inline constexpr std::size_t max_user_name = 255;
+
+/// The number in NAME_FD of the first secret memfd, the next one after stderr; the others follow.
+inline constexpr int first_secret_descriptor = 3;
 
 /// The user that a cell works for.
 struct ClientNames {

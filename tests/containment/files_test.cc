@@ -37,6 +37,14 @@ class Written : public Containment {
   std::string written_;
 };
 
+// --- nothing of the host's is changed ------------------------------------------------------------
+
+TEST_F(Written, AServerCannotSetTheTimesOfADeviceThatItWritesTo) {
+  EXPECT_EQ(inside("open_for_writing", {"/dev/null"}), "allowed");
+  EXPECT_CONTAINED(outside("set_times", {"/dev/null"}), inside("set_times", {"/dev/null"}),
+                   "EROFS");
+}
+
 // --- nothing that was written runs ---------------------------------------------------------------
 
 TEST_F(Written, AServerCannotRunAProgramThatItWrote) {

@@ -148,6 +148,17 @@ TEST_P(Admin, StopsTheCellsOfAUser) {
   EXPECT_TRUE(host.at_end());
 }
 
+TEST_P(Admin, StopsTheCellsOfAllUsers) {
+  start();
+  Host host = daemon_.connect();
+  host.open_session("echo");
+  EXPECT_EQ(run({"stop", "nothing", "--all"}, admin()).exit, 4);
+  const Said said = run({"stop", "echo", "--all"}, admin());
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("echo: 1 of "));
+  EXPECT_TRUE(host.at_end());
+}
+
 TEST_P(Admin, NobodyElseComesIn) {
   if (!is_system()) GTEST_SKIP() << "rootless there is nobody else";
   start("", "admins = [64102]");

@@ -110,6 +110,29 @@ TEST_P(SecretOrigins, ReachTheServerAsVariablesAndFiles) {
   EXPECT_EQ(content_of(inside + "D"), of_command);
 }
 
+// The server starts only where the program before it could read both.
+TEST_P(SecretOrigins, AreReadByTheirPathsInArguments) {
+  const std::string server = daemon_.directory().install("echo_server");
+  const std::string reader = daemon_.directory().write(
+      "bin/read-both",
+      fmt::format(
+          "#!/bin/sh\n"
+          "test \"$(cat \"$1\")\" = \"$(printf %s plum-anvil -4711 -of-systemd)\" || exit 1\n"
+          "test \"$(cat \"${{2#--from=}}\")\" = \"$(cat \"$1\")\" || exit 2\n"
+          "exec {}\n",
+          server),
+      0755);
+  DaemonOptions wanted = options("");
+  wanted.servers = server_table(daemon_, "echo", {reader, "${secret:C}", "--from=${secret:M}"},
+                                "secret_files = { C = { credential = \"token\" } }\n"
+                                "secret_memfds = { M = { credential = \"token\" } }\n");
+  daemon_.start(wanted);
+  if (HasFatalFailure()) return;
+  host_.emplace(daemon_.connect());
+  host_->open_session("echo");
+  EXPECT_EQ(host_->call_for_text("echo", {{"text", "x"}}), "x");
+}
+
 TEST_P(SecretOrigins, AreInNoLogNoStatusNoCommandLineAndNoOtherEnvironment) {
   start(fmt::format("env_from_file = {{ A = {{ credential = \"token\" }}, B = {} }}\n", printed()));
   if (HasFatalFailure()) return;

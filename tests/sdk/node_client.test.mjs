@@ -127,7 +127,7 @@ describe('a host in Node', () => {
 
   for (const which of ['gateway', 'supervisor']) {
     test(`comes back after the ${which} was killed`, async () => {
-      await open({ reconnect: { attempts: 100, firstWaitMs: 10, longestWaitMs: 200 } });
+      await open({ reconnect: { attempts: 1000, firstWaitMs: 10, longestWaitMs: 200 } });
       assert.equal((await call('echo', { message: 'one' })).content[0].text, 'Echo: one');
       await daemon.crash(which);
       await host.run(({ memory }) => memory.back);
@@ -137,7 +137,7 @@ describe('a host in Node', () => {
   }
 
   test('comes back after the daemon was stopped and started', async () => {
-    await open({ reconnect: { attempts: 100, firstWaitMs: 10, longestWaitMs: 200 } });
+    await open({ reconnect: { attempts: 1000, firstWaitMs: 10, longestWaitMs: 200 } });
     await daemon.end();
     const later = call('echo', { message: 'later' });
     await daemon.startAgain();

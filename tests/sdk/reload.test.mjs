@@ -79,6 +79,21 @@ test('A rule holds for the next request of a session that is open, and its cell 
   assert.equal(await cellOf('steady'), cell);
 }));
 
+test('The time to drain and what is kept of lists are others from then on', () => withHost('steady', async (host) => {
+  const cell = await cellOf('steady');
+  const before = daemon.more;
+  daemon.daemonLines = 'drain = "7s"\n';
+  daemon.more += '[catalogue]\nmax_bytes = "1MiB"\n';
+  const told = await reloaded();
+  assert.match(told, /daemon\.drain: "5s" -> "7s"/);
+  assert.match(told, /catalogue: at once\n +max_bytes: "16MiB" -> "1MiB"/);
+  assert.equal(textOf(await host.call('ok')), 'ok');
+  assert.equal(await cellOf('steady'), cell);
+  daemon.daemonLines = '';
+  daemon.more = before;
+  await reloaded();
+}));
+
 test('What cells are made of gives a session another cell when its call has finished', () => withHost('steady', async (host) => {
   assert.equal(textOf(await host.call('ok')), 'ok');
   const cell = await cellOf('steady');
@@ -159,11 +174,13 @@ describe('Nothing changes', () => {
   }));
 
   test('by what takes effect at a start only', () => stays(async () => {
-    daemon.daemonLines = 'drain = "7s"\n';
+    const before = daemon.more;
+    daemon.more += '[audit]\nkeep = 3\n';
     daemon.write();
     const { code, err } = await daemon.reload();
+    daemon.more = before;
     assert.equal(code, 1);
-    assert.match(err, /takes effect at a restart only: daemon\.drain/);
+    assert.match(err, /takes effect at a restart only: audit\.keep/);
   }));
 
   test('by a path that no cell may have', () => stays(async () => {

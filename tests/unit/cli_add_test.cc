@@ -511,55 +511,6 @@ TEST(Origin, ReadsAsItWasWritten) {
   EXPECT_EQ(*read, origin);
 }
 
-AddPlaces places_below(const std::string& root) {
-  return {.mode = Mode::user,
-          .main_file = root + "/config/cellblock/cellblock.toml",
-          .declarations = root + "/config/cellblock/servers.d",
-          .secrets = root + "/config/cellblock/secrets",
-          .servers = root + "/share/cellblock/servers"};
-}
-
-TEST(FailedAddition, LeavesNoFileAndNoDirectory) {
-  const ScratchDirectory scratch;
-  const std::string root = scratch.path();
-  const auto new_places = places_below(root);
-  {
-    const auto work = Scratch::make(new_places.servers, std::nullopt);
-    ASSERT_TRUE(work) << work.error().text;
-    AddedFiles files(new_places);
-    EXPECT_TRUE(files.make_main_file());
-    EXPECT_TRUE(files.add_secret(new_places.secrets + "/files.TOKEN", "hush"));
-    EXPECT_TRUE(files.add_directory(new_places.servers + "/files"));
-    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
-  }
-  EXPECT_TRUE(fs::is_empty(root));
-}
-
-TEST(FailedAddition, LeavesDirectoriesThatWereThereOrAreInUse) {
-  const ScratchDirectory scratch;
-  const std::string root = scratch.path();
-  const auto new_places = places_below(root);
-  fs::create_directories(new_places.declarations);
-  {
-    const auto work = Scratch::make(new_places.servers, std::nullopt);
-    ASSERT_TRUE(work) << work.error().text;
-    AddedFiles files(new_places);
-    EXPECT_TRUE(files.add_declaration("files", "# declared\n"));
-    fs::create_directory(new_places.servers + "/other");
-  }
-  EXPECT_TRUE(fs::is_empty(new_places.declarations));
-  EXPECT_TRUE(fs::exists(new_places.servers + "/.lock"));
-}
-
-TEST(ReloadOutcome, OfADaemonThatCouldNotReloadIsAFailureThatSaysWhatToDo) {
-  EXPECT_FALSE(reload_outcome(ProgramOutput{.text = {}, .status = 0}).is_failed);
-  const auto failed = reload_outcome(ProgramOutput{.text = "c.toml:3: error\n", .status = 1});
-  EXPECT_TRUE(failed.is_failed);
-  EXPECT_THAT(failed.words, HasSubstr("goes on with the configuration from before"));
-  EXPECT_THAT(failed.words, HasSubstr("`cellblock reload`:\nc.toml:3: error"));
-  EXPECT_TRUE(reload_outcome(fail("no such program")).is_failed);
-}
-
 TEST(Origin, IsThatOfALineWithTheSamePackageAndArguments) {
   const Origin origin{.command = {"npx", "-y", "@acme/files", "/home/alice/project"},
                       .package = "@acme/files",
@@ -571,13 +522,6 @@ TEST(Origin, IsThatOfALineWithTheSamePackageAndArguments) {
   EXPECT_FALSE(starts_the_same(origin, {"npx", "@acme/files", "/home/alice"}));
   EXPECT_FALSE(starts_the_same(origin, {"npx", "@acme/file", "/home/alice/project"}));
   EXPECT_FALSE(starts_the_same(origin, {"node", "/home/alice/server.js"}));
-}
-
-TEST(ChosenLines, KeepWhatSomebodyDecidesBy) {
-  EXPECT_EQ(chosen_lines("files: what it can see\n  runs          node\n                more\n"
-                         "  files         reads /usr\n                writes /x\n"
-                         "  limits        none\n  weakened      in nothing\n"),
-            "  files         reads /usr\n                writes /x\n  weakened      in nothing\n");
 }
 
 }  // namespace

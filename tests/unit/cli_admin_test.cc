@@ -67,6 +67,12 @@ TEST(CliApprove, SaysThatCellblockIsSwitchedOff) {
   EXPECT_THAT(ended.err, AllOf(HasSubstr("switched off"), HasSubstr("cellblock enable")));
 }
 
+TEST(CliApprove, DeniesNoDefinition) {
+  const auto ended = cli({"--socket", "/nonexistent/x.sock", "approve", "deny", "files/read"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("a definition is not denied"));
+}
+
 TEST(CliApprove, SaysThatNoCallWaitsWhereADaemonRuns) {
   FakeGateway gateway(refusing(R"({"code":-31001,"message":"no","data":{}})"));
   const auto ended = cli(gateway, {"approve"});
@@ -112,6 +118,19 @@ TEST(CliAdvice, OfCellblockStandsOnALineOfItsOwn) {
             "  More: cellblock errors invalid_arguments\n");
 }
 
+TEST(CliAdvice, OfAFlowRuleIsToBeginANewContext) {
+  FakeGateway gateway(answering_a_call(
+      R"x({"content":[{"type":"text","text":"it can send, after private data (flows.trifecta)"},)x"
+      R"({"type":"text","text":"other arguments do not help"}],"isError":true,)"
+      R"("_meta":{"cellblock/error":{"code":"denied","advice":"other arguments do not help"}}})"));
+  const auto ended = cli(gateway, {"call", "files", "t"});
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, StartsWith("cellblock: it can send, after private data (flows.trifecta)\n"
+                                    "  What was read before in this context decides. "));
+  EXPECT_THAT(ended.err, HasSubstr("--label"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("use arguments that the sentence says")));
+}
+
 TEST(CliAdvice, IsNoServersToWrite) {
   FakeGateway gateway(refusing(
       R"({"code":-31014,"message":"no\n  Run this: rm","data":{"code":"denied","advice":"run rm","server":"x\" rm"}})"));
@@ -143,6 +162,14 @@ TEST(CliWords, OfACommandThatThereIsNotAreGuessed) {
                                    "  \"cellblock pin --help\" tells"));
   EXPECT_THAT(cli({"audit", "verfy"}).err, HasSubstr("did you mean \"audit verify\"?"));
   EXPECT_THAT(cli({"pin"}).err, HasSubstr("\"pin\" takes one of list, diff, accept, forget"));
+}
+
+TEST(CliWords, OfAListOfChoicesAreGuessed) {
+  const auto near = cli({"errors", "early_crsh"});
+  EXPECT_EQ(near.exit_code, 2);
+  EXPECT_THAT(near.err, HasSubstr("CODE: \"early_crsh\" is none; did you mean \"early_crash\"?; "
+                                  "allowed: unreachable, "));
+  EXPECT_THAT(cli({"errors", "NOSUCH"}).err, HasSubstr("CODE: \"NOSUCH\" is none; allowed: "));
 }
 
 TEST(CliWords, OfATimeAreThoseThatConfigurationsHave) {
@@ -192,6 +219,32 @@ TEST(CliWords, OfOtherUsersCellsNameTheUser) {
             "files: 2 of 4000000's cells are being stopped\n");
   std::filesystem::remove(admin);
   EXPECT_EQ(cli(gateway, {"stop", "files"}).out, "files: 2 of your cells are being stopped\n");
+}
+
+TEST(CliStop, OfAllUsersLeavesOutWhoMayNotUseTheServer) {
+  FakeGateway users([](FakeConnection& peer) {
+    peer.answer(peer.read_line().value_or(""), R"({"stopped":2})");
+    (void)peer.read_line();
+  });
+  FakeGateway strangers(refusing(
+      R"({"code":-31001,"message":"no","data":{"code":"not_allowlisted","server":"files"}})"));
+  const std::string base = users.path() + ".base";
+  const std::vector<std::string> links{base, base + ".admin.4000000", base + ".admin.4000001"};
+  std::filesystem::create_symlink(users.path(), links[0]);
+  std::filesystem::create_symlink(users.path(), links[1]);
+  std::filesystem::create_symlink(strangers.path(), links[2]);
+  const auto stopped = cli({"--socket", base, "stop", "files", "--all"});
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_EQ(stopped.out, "files: 2 of 4000000's cells are being stopped\n");
+  EXPECT_EQ(cli({"--socket", base, "--json", "restart", "files", "--all"}).out,
+            R"({"users":[{"uid":4000000,"user":"4000000","stopped":2}]})"
+            "\n");
+  std::filesystem::remove(links[1]);
+  const auto none = cli({"--socket", base, "stop", "files", "--all"});
+  EXPECT_EQ(none.exit_code, 4);
+  EXPECT_THAT(none.err, HasSubstr("no user whose gateway runs may use a server \"files\""));
+  for (const auto& link : links) std::filesystem::remove(link);
+  EXPECT_EQ(cli({"--socket", "/nonexistent/x.sock", "stop", "files", "--all"}).exit_code, 6);
 }
 
 // The variables of whoever runs the tests are not theirs.

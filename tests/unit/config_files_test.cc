@@ -99,6 +99,23 @@ TEST(ConfigFiles, SecretsOfTheUserThatTheDaemonWillBeAreAcceptedFromRoot) {
   EXPECT_THAT(loaded_with_secret_of(4322), HasSubstr("is owned by uid 4322"));
 }
 
+TEST(ConfigFiles, WarnsRootOfAFileThatTheDaemonsUserCannotRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: others fail at that file";
+  const ScratchDirectory scratch;
+  const auto report_with = [&](mode_t mode, gid_t group) {
+    const std::string main = scratch.write(
+        "c.toml", std::string("daemon = { user = 4321, group = 4321 }\n") + one_server, mode);
+    EXPECT_EQ(::chown(main.c_str(), 0, group), 0);
+    return report(load_config({main, RunMode::system, "/tmp/x/c.sock"}));
+  };
+  EXPECT_THAT(report_with(0600, 0),
+              HasSubstr("warning: cannot be read by uid 4321, as whom the service's unit starts "
+                        "cellblockd: it would not start (mode 0600); allowed: chmod 0644"));
+  EXPECT_THAT(report_with(0640, 0), HasSubstr("cannot be read by uid 4321"));
+  EXPECT_THAT(report_with(0640, 4321), Not(HasSubstr("cannot be read")));
+  EXPECT_THAT(report_with(0644, 0), Not(HasSubstr("cannot be read")));
+}
+
 TEST(ConfigFiles, RefusesAFileOrDirectoryThatOthersCanChange) {
   struct Row {
     mode_t file, directory;

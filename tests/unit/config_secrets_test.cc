@@ -40,8 +40,8 @@ struct Checked {
   std::vector<std::string> warnings;
 };
 
-Checked check(const std::string& lines, const HostFacts& facts = facts_of_host()) {
-  const std::string text = "[server.s]\ncommand = [\"/usr/bin/s\"]\n" + lines;
+Checked check_lines(const std::string& lines, const HostFacts& facts = facts_of_host()) {
+  const std::string text = "[server.s]\n" + lines;
   Complaints complaints;
   const std::vector<ConfigText> texts{
       parse_config_text(text, "c.toml", FileRole::main, complaints)};
@@ -52,6 +52,10 @@ Checked check(const std::string& lines, const HostFacts& facts = facts_of_host()
     (is_error ? checked.errors : checked.warnings).push_back(complaint.key + ": " + complaint.text);
   }
   return checked;
+}
+
+Checked check(const std::string& lines, const HostFacts& facts = facts_of_host()) {
+  return check_lines("command = [\"/usr/bin/s\"]\n" + lines, facts);
 }
 
 TEST(ConfigSecrets, ComeFromFilesCredentialsAndCommandsInEachOfTheThreeTables) {
@@ -119,6 +123,62 @@ TEST(ConfigSecrets, AreRefusedWithThePlaceAndWhatIsAllowed) {
                     HasSubstr(row.says))))
         << row.value;
   }
+}
+
+constexpr const char* of_each_kind =
+    "env_from_file = { V = \"/s/v\" }\n"
+    "secret_files = { F = \"/s/f\" }\n"
+    "secret_memfds = { M = \"/s/m\", N = \"/s/n\" }\n";
+
+Checked check_argument(const std::string& argument) {
+  const std::string lines = "command = [\"/usr/bin/s\", \"" + argument + "\"]\n" + of_each_kind;
+  return check_lines(lines);
+}
+
+TEST(ConfigSecrets, AreNamedInArgumentsAndVariablesByTheirPaths) {
+  const Checked checked = check_lines(
+      "command = [\"/usr/bin/s\", \"--token=${secret:F}\", \"${secret:N}:${secret:M}\", "
+      "\"$${secret:F}\", \"$${x} $ ${HOME}\"]\n"
+      "env = { A = \"${secret:F} ${client.uid}\", B = \"$${secret:F}\" }\n" +
+      std::string(of_each_kind));
+  EXPECT_THAT(checked.errors, IsEmpty());
+  const Server& server = checked.config.servers.at(0);
+  EXPECT_THAT(server.command,
+              ElementsAre("/usr/bin/s", "--token=/run/secrets/F", "/proc/self/fd/4:/proc/self/fd/3",
+                          "${secret:F}", "$${x} $ ${HOME}"));
+  EXPECT_THAT(server.environment,
+              ElementsAre(EnvironmentVariable{"A", "/run/secrets/F ${client.uid}"},
+                          EnvironmentVariable{"B", "$${secret:F}"}));
+}
+
+TEST(ConfigSecrets, WithoutAPathAreRefusedInAnArgumentWithWhatToDeclare) {
+  for (const auto& [argument, says] : {
+           std::pair{"${secret:V}",
+                     "server.s.command: \"${secret:V}\" is given as a variable, by env_from_file, "
+                     "and has no path: declare it under secret_files instead"},
+           {"-t${secret:other}",
+            "\"${secret:other}\" names no secret of this server; allowed: a name under "
+            "secret_files or secret_memfds of this server, or \"$${secret:\" for the characters"},
+           {"${secret:}", "\"${secret:}\" names no secret"},
+           {"${secret:F", "\"${secret:F\" lacks its \"}\""},
+       }) {
+    EXPECT_THAT(check_argument(argument).errors, ElementsAre(HasSubstr(says))) << argument;
+  }
+  EXPECT_THAT(check(std::string("env = { A = \"${secret:V}\" }\n") + of_each_kind).errors,
+              ElementsAre(HasSubstr("server.s.env.A: \"${secret:V}\" is given as a variable")));
+}
+
+TEST(ConfigSecrets, AreNoPlaceholderOutsideArgumentsAndVariables) {
+  EXPECT_THAT(check("read = [\"/x/${secret:F}\"]\nsecret_files = { F = \"/s/f\" }\n").errors,
+              Contains(HasSubstr("filled in under env and in arguments of command only")));
+}
+
+TEST(ConfigSecrets, ThatCannotBeHadLeaveTheirServerOutAndNeverRefuseAnArgument) {
+  HostFacts facts = facts_of_host();
+  facts.bad_secrets["/s/f"] = "does not exist";
+  const Checked checked = check_lines(
+      "command = [\"/usr/bin/s\", \"${secret:F}\"]\n" + std::string(of_each_kind), facts);
+  EXPECT_THAT(checked.errors, ElementsAre(HasSubstr("secret_files.F: \"/s/f\" does not exist")));
 }
 
 TEST(ConfigSecrets, StandOnceInAllTablesWhereverTheyComeFrom) {

@@ -273,7 +273,8 @@ cli::DaemonFacts whole_daemon() {
           .programs = {.node = "/usr/bin/node",
                        .npm = "/usr/bin/npm",
                        .python = "/usr/bin/python3",
-                       .chromium = "/c"}};
+                       .chromium = "/c"},
+          .missing_helpers = {}};
 }
 
 DoctorFinding around(const cli::DaemonFacts& facts, std::string_view check) {
@@ -292,6 +293,14 @@ TEST(Doctor, TellsWhichServiceToStartForWhom) {
   EXPECT_EQ(outlook_of(daemon_findings(facts)), Outlook::no_daemon);
   facts.mode = cli::Mode::system;
   EXPECT_TRUE(around(facts, "daemon").remedy.front().starts_with("sudo systemctl enable"));
+}
+
+TEST(Doctor, NamesProgramsOfTheDaemonThatAreMissing) {
+  auto facts = whole_daemon();
+  facts.missing_helpers = {"/usr/libexec/cellblock/cellblock-supervisor"};
+  EXPECT_TRUE(around(facts, "helpers").says.contains("/cellblock-supervisor"));
+  EXPECT_TRUE(around(facts, "helpers").remedy.front().contains("from one build"));
+  EXPECT_EQ(outlook_of(daemon_findings(facts)), Outlook::no_daemon);
 }
 
 TEST(Doctor, NoticesADaemonOfAnotherVersion) {

@@ -12,6 +12,7 @@ namespace cellblock {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -128,6 +129,18 @@ TEST(FlowCheck, RefusesARuleThatSaysTooLittleOrTooMuch) {
   std::string many;
   for (int i = 0; i < 65; ++i) many += good;
   EXPECT_THAT(check_text(many).complaints, SizeIs(1));
+}
+
+TEST(FlowCheck, SaysOfAKeyOfTheWrongTypeThatAlone) {
+  const CheckedFlows checked = check_text(
+      "[[flows.rule]]\nafter = \"untrusted\"\nbefore = 5\neffect = 7\n[[flows.rule]]\n"
+      "after = [\"private\"]\nbefore = [\"egress\"]");
+  std::vector<std::string> lines;
+  for (const Complaint& complaint : checked.complaints) lines.push_back(to_line(complaint));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("flows.rule[1].after: is a string"),
+                                 HasSubstr("flows.rule[1].before: is an integer"),
+                                 HasSubstr("flows.rule[1].effect: is an integer"),
+                                 HasSubstr("flows.rule[2].effect: is missing")));
 }
 
 TEST(FlowCheck, TakesNoProgramForPrivateData) {

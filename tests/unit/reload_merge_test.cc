@@ -96,9 +96,12 @@ TEST(ReloadDifference, LetsPolicyTakeEffectAtOnce) {
   fresh.servers[0].rules.clear();
   fresh.admins = used.admins;
   fresh.calls.user.in_flight = 3;
+  fresh.drain = std::chrono::milliseconds(1);
+  fresh.catalogue.max_bytes = 1;
   const Difference found = difference(used, merged(used, fresh));
   EXPECT_EQ(refusal_of(found), "");
-  EXPECT_THAT(lines_of(found), ElementsAre("calls", "server a: allow, rule"));
+  EXPECT_THAT(lines_of(found),
+              ElementsAre("daemon.drain", "calls", "catalogue", "server a: allow, rule"));
 }
 
 TEST(ReloadDifference, RefusesAsAWholeWhatOnlyAStartDoes) {
@@ -106,9 +109,9 @@ TEST(ReloadDifference, RefusesAsAWholeWhatOnlyAStartDoes) {
   Config fresh = used;
   fresh.servers[0].rules.clear();
   fresh.listen.mode = 0600;
-  fresh.drain = std::chrono::milliseconds(1);
+  fresh.state_directory = "/elsewhere";
   EXPECT_EQ(refusal_of(difference(used, merged(used, fresh))),
-            "takes effect at a restart only: daemon.drain; socket");
+            "takes effect at a restart only: socket; daemon.state_directory");
 }
 
 TEST(ReloadDifference, KnowsWhichServersNeedOtherCells) {

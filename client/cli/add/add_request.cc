@@ -10,11 +10,13 @@
 #include <iterator>
 
 #include "client/cli/add/added_files.h"
+#include "client/cli/add/origin.h"
 #include "client/cli/common/admin_sockets.h"
 #include "client/cli/import/propose/machine_view.h"
 #include "client/cli/import/propose/propose.h"
 #include "client/cli/import/read/bounded_file.h"
 #include "client/cli/import/read/container_run.h"
+#include "client/cli/import/read/declared_server.h"
 #include "client/cli/import/read/input_json.h"
 #include "client/cli/import/read/package_run.h"
 #include "client/cli/import/read/secret_guess.h"
@@ -233,6 +235,31 @@ Result<AddedServer> imported_server(const DeclaredServer& declared, const Import
   return added;
 }
 
+namespace {
+
+bool declares_server(const std::string& file, const std::string& server) {
+  const auto text = bounded_file(file, max_import_bytes);
+  if (!text) return false;
+  const auto whole = json_of_toml(*text);
+  return whole && object_member(*whole, "server").contains(server);
+}
+
+// The file of the configuration that declares a server of this name; empty: none. What cannot be
+// read is left to the check of the whole configuration.
+std::string declaring_file(const AddPlaces& places, const std::string& server) {
+  if (declares_server(places.main_file, server)) return places.main_file;
+  std::error_code ignored;
+  auto own = declaration_of(places, server);
+  if (fs::exists(own, ignored)) return own;
+  for (const auto& entry : fs::directory_iterator(places.declarations, ignored)) {
+    auto file = entry.path().string();
+    if (file.ends_with(".toml") && declares_server(file, server)) return file;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> refuse_name(const AddPlaces& places, const std::string& server) {
   if (!is_short_name(server)) {
     return fail(
@@ -240,13 +267,14 @@ Result<void> refuse_name(const AddPlaces& places, const std::string& server) {
                     "beginning with a letter",
                     safe_line(server)));
   }
-  const auto path = declaration_of(places, server);
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return {};
+  const auto path = declaring_file(places, server);
+  if (path.empty()) return {};
+  const auto way_out =
+      was_added(places, server)
+          ? fmt::format("`cellblock update {0}` or `cellblock remove {0}`", server)
+          : fmt::format("choose another name, or remove [server.{}] there", server);
   return fail(
-      fmt::format("\"{0}\" is declared already, in {1}: `cellblock update {0}` or "
-                  "`cellblock remove {0}`",
-                  server, safe_line(path)));
+      fmt::format("\"{}\" is declared already, in {}: {}", server, safe_line(path), way_out));
 }
 
 }  // namespace cellblock::cli

@@ -106,14 +106,21 @@ std::string directory_of(const AddPlaces& places, const std::string& server) {
   return places.servers + "/" + server;
 }
 
+bool was_added(const AddPlaces& places, const std::string& server) {
+  std::error_code ignored;
+  return is_short_name(server) && fs::exists(origin_path(places, server), ignored);
+}
+
+client::Error not_added(const std::string& server) {
+  return {.code = client::ErrorCode::refused,
+          .text = fmt::format("\"{}\" was not added by `cellblock add`; `cellblock servers` lists "
+                              "those that were",
+                              safe_line(server))};
+}
+
 Result<Origin> origin_of(const AddPlaces& places, const std::string& server) {
   const auto path = origin_path(places, server);
-  if (!is_short_name(server) || !fs::exists(path)) {
-    return fail(
-        fmt::format("\"{}\" was not added by `cellblock add`; `cellblock servers` lists "
-                    "those that were",
-                    safe_line(server)));
-  }
+  if (!was_added(places, server)) return fail(not_added(server).text);
   const auto text = CELLBLOCK_TRY(bounded_file(path, max_import_bytes));
   auto origin = read_origin(text);
   if (origin) return *std::move(origin);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cellblock/error.h"
 #include "client/cli/import/read/declared_server.h"
 #include "client/cli/install/places.h"
 #include "client/cli/install/registry_report.h"
@@ -46,6 +47,10 @@ Result<Origin> read_origin(const std::string& text);
 
 /// The directory of one server below `places.servers`.
 std::string directory_of(const AddPlaces& places, const std::string& server);
+/// Whether `cellblock add` made it, or what is left of it. Its origin may be unreadable.
+bool was_added(const AddPlaces& places, const std::string& server);
+/// What is said of a server that was not.
+client::Error not_added(const std::string& server);
 /// An error: it was not added by `cellblock add`.
 Result<Origin> origin_of(const AddPlaces& places, const std::string& server);
 Result<void> write_origin(const AddPlaces& places, const std::string& server, const Origin& origin);

@@ -325,6 +325,13 @@ client::Error misnamed(const std::string& id) {
                               id)};
 }
 
+client::Error denied_definition(const std::string& id) {
+  return {.code = client::ErrorCode::invalid_argument,
+          .text = fmt::format("\"{}\" is no call, as \"cellblock approve\" lists it; a definition "
+                              "is not denied: it stays withheld until it is allowed",
+                              id)};
+}
+
 // What begins otherwise was meant as a call's number.
 bool begins_as_server(std::string_view name) {
   return !name.empty() && name.front() >= 'a' && name.front() <= 'z';
@@ -341,10 +348,7 @@ Exit decide_on_definition(const Context& context, const ApproveRequest& request)
   }
   if (request.word == "show") return show_withheld(context, pins);
   if (request.word == "deny") {
-    return cannot(context,
-                  fmt::format("\"{}\" is no call, as \"cellblock approve\" lists it; a definition "
-                              "is not denied: it stays withheld until it is allowed",
-                              request.id));
+    return explain(context, denied_definition(request.id));
   }
   return accept_pins(context, pins);
 }

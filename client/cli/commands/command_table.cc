@@ -10,6 +10,7 @@
 #include "client/cli/tool_rows/import.h"
 #include "client/cli/tool_rows/inspect.h"
 #include "client/cli/tool_rows/learn.h"
+#include "client/cli/tool_rows/purge.h"
 #include "client/cli/tool_rows/run.h"
 #include "client/cli/tool_rows/scan.h"
 #include "client/cli/tool_rows/setup.h"
@@ -49,6 +50,7 @@ std::vector<Command> commands() {
           reload_command(),
           disable_command(),
           enable_command(),
+          purge_command(),
           setup_command(),
           add_command(),
           servers_command(),

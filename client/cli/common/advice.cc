@@ -80,6 +80,16 @@ std::string on_rate(const Json& data) {
                      duration_text(std::chrono::milliseconds(wait)));
 }
 
+// Rules of [flows] judge by what was read before. The rule's name ends the sentence, as the gateway
+// writes it; a server that writes the same gets the same fixed words.
+std::string on_denied(const client::Error& error) {
+  const auto sentence = sentence_of(error);
+  const bool is_by_flow_rule = sentence.ends_with(')') && sentence.contains("(flows.");
+  if (!is_by_flow_rule) return as_sentence(advice_for(FailureCode::denied));
+  return "What was read before in this context decides. Begin a new context (\"cellblock connect "
+         "--label context=NAME\"), or ask an administrator about [flows].";
+}
+
 /// What it says to do where that is more than its code tells.
 std::string own_advice(const Json& data, FailureCode failure) {
   auto advice = text_of(data, "advice");
@@ -87,7 +97,9 @@ std::string own_advice(const Json& data, FailureCode failure) {
 }
 
 // cellblock's own failures. Where the command can say more than what models are told, it does.
-std::string on_failure(FailureCode failure, const Json& data, const Situation& situation) {
+std::string on_failure(FailureCode failure, const client::Error& error,
+                       const Situation& situation) {
+  const Json data = data_of(error);
   const auto named = server_in(data);
   const std::string server = named.empty() ? "NAME" : named;
   switch (failure) {
@@ -111,6 +123,8 @@ std::string on_failure(FailureCode failure, const Json& data, const Situation& s
                  ? "\"cellblock enable\" switches it on again (for administrators), unless "
                    "the configuration says enabled = false."
                  : "An administrator changes that, and runs \"cellblock reload\".";
+    case FailureCode::denied:
+      return on_denied(error);
     case FailureCode::rate_limited:
       return on_rate(data);
     case FailureCode::quarantined:
@@ -187,8 +201,7 @@ std::string advice_on(const client::Error& error, const Situation& situation) {
       return advice;
   }
   if (is_no_such_tool(error)) return R"("cellblock tools" lists those that you may call.)";
-  return failure ? on_failure(*failure, data_of(error), situation)
-                 : on_connection(error.code, situation);
+  return failure ? on_failure(*failure, error, situation) : on_connection(error.code, situation);
 }
 
 std::string topic_of(const client::Error& error) {

@@ -1,8 +1,10 @@
 #include "client/cli/doctor/daemon_checks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include "client/cli/install/program_output.h"
 #include "client/cli/programs/configuration.h"
 #include "client/cli/programs/daemon_program.h"
+#include "client/cli/programs/installation.h"
 #include "client/cli/terminal/json_text.h"
 #include "client/cli/terminal/terminal_text.h"
 #include "policy/mcp/control_methods.h"
@@ -86,7 +89,29 @@ DoctorFinding program_finding(std::string check, const std::string& path,
           .remedy = {"sudo apt-get install " + packages}};
 }
 
+DoctorFinding helpers_finding(const std::vector<std::string>& missing) {
+  if (missing.empty()) return {.check = "helpers", .says = "all programs of cellblockd are there"};
+  return {.check = "helpers",
+          .grade = Grade::missing,
+          .need = NeededFor::daemon,
+          .says = fmt::format("not there: {}", fmt::join(missing, ", ")),
+          .remedy = {"install all programs of cellblock, from one build"}};
+}
+
 // ---- gathered ----
+
+// Those that cellblockd opens at every start. They are beside cellblock-tools.
+std::vector<std::string> helpers_not_there() {
+  constexpr std::array names{"cellblock-supervisor", "cellblock-launcher", "cellblock-gateway",
+                             "cellblock-audit",      "cellblock-egress",   "cellblock-probe"};
+  const auto& own = own_installation();
+  std::vector<std::string> paths{own.daemon};
+  for (const char* name : names) {
+    paths.push_back((fs::path(own.tools).parent_path() / name).string());
+  }
+  std::erase_if(paths, [](const auto& path) { return ::access(path.c_str(), F_OK) == 0; });
+  return paths;
+}
 
 // As `cellblock add` finds it: what root must not run is none.
 std::string usable(const std::string& name) { return program_in_path(name).value_or(""); }
@@ -124,6 +149,7 @@ void ask_daemon_itself(const Context& context, DaemonFacts& facts) {
 
 std::vector<DoctorFinding> daemon_findings(const DaemonFacts& facts) {
   std::vector<DoctorFinding> findings;
+  findings.push_back(helpers_finding(facts.missing_helpers));
   if (facts.configuration) {
     findings.push_back(configuration_finding(*facts.configuration, is_own(facts)));
   }
@@ -145,6 +171,7 @@ DaemonFacts gather_daemon_facts(const Context& context) {
                     .npm = usable("npm"),
                     .python = this_machine().find_program("python3"),
                     .chromium = chromium_here()};
+  facts.missing_helpers = helpers_not_there();
   if (context.mode == Mode::user || ::geteuid() == 0) {
     facts.configuration = configuration_facts(context);
   }

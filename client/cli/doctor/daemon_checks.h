@@ -33,6 +33,7 @@ struct DaemonFacts {
   /// None: it is the system's, and only root can check it.
   std::optional<ConfigurationFacts> configuration;
   ProgramPlaces programs;
+  std::vector<std::string> missing_helpers;  ///< paths of programs that no daemon starts without
 };
 
 /// Pure.

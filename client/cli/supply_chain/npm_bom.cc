@@ -81,7 +81,9 @@ std::string above(const std::string& place) {
 std::string place_of_dependency(std::string from, const std::string& name,
                                 const std::map<std::string, std::string>& purls) {
   while (true) {
-    const auto place = (from.empty() ? "" : from + "/") + std::string(modules) + name;
+    std::string place = from;
+    if (!place.empty()) place += '/';
+    place.append(modules).append(name);
     if (purls.contains(place)) return place;
     if (from.empty()) return {};
     from = above(from);

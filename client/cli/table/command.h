@@ -77,6 +77,7 @@ enum class Tool : std::uint8_t {
   import_from_host,
   inspect,
   learn,
+  purge,
   scan,
   setup,
   ui,

@@ -8,8 +8,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/cli/common/context.h"
@@ -77,9 +79,29 @@ void add_units(CLI::Option& added, const Option& option) {
       CLI::AsNumberWithUnit(factors, CLI::AsNumberWithUnit::CASE_SENSITIVE).description(""));
 }
 
+std::string guess_text(std::string_view word, std::span<const std::string_view> known) {
+  const auto guess = nearest(word, known);
+  return guess.empty() ? "" : fmt::format("; did you mean \"{}\"?", guess);
+}
+
+// What is wrong with a word that has to be one of these; empty: nothing.
+std::string choice_mistake(const std::string& word, const std::vector<std::string>& choices) {
+  if (std::ranges::find(choices, word) != choices.end()) return {};
+  const std::vector<std::string_view> known(choices.begin(), choices.end());
+  return fmt::format("\"{}\" is none{}; allowed: {}", word, guess_text(word, known),
+                     fmt::join(choices, ", "));
+}
+
+void add_choices(CLI::Option& added, std::vector<std::string> choices) {
+  const auto listed = fmt::format("{{{}}}", fmt::join(choices, ","));  // in --help
+  added.check([choices = std::move(choices)](
+                  const std::string& word) { return choice_mistake(word, choices); },
+              listed);
+}
+
 void add_checks(CLI::Option& added, const Option& option) {
   add_units(added, option);
-  if (option.choices != nullptr) added.check(CLI::IsMember(option.choices()));
+  if (option.choices != nullptr) add_choices(added, option.choices());
   if (option.range.second != 0) added.check(CLI::Range(option.range.first, option.range.second));
   if (option.check != nullptr) added.check(option.check);
 }

@@ -94,8 +94,7 @@ std::string whole_archive(const std::string& file) {
   return file.empty() ? file : std::filesystem::absolute(file, ignored).lexically_normal().string();
 }
 
-Result<void> check_update(const UpdateRequest& request, const AddPlaces& places) {
-  if (!request.server.empty()) CELLBLOCK_CHECK(origin_of(places, request.server));
+Result<void> check_bundle(const UpdateRequest& request) {
   std::error_code ignored;
   if (request.bundle.empty() || std::filesystem::exists(request.bundle, ignored)) return {};
   return fail(fmt::format("{}: there is no such file", safe_line(request.bundle)));
@@ -123,7 +122,10 @@ Exit run_update(const Context& context, const Words& words) {
   const Interruption interruption;
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
-  const auto sound = check_update(request, *places);
+  if (!request.server.empty() && !was_added(*places, request.server)) {
+    return explain(context, not_added(request.server));
+  }
+  const auto sound = check_bundle(request);
   if (!sound) return cannot(context, sound.error().text);
   const bool asks = !request.agrees && !request.goes_back;
   if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);
@@ -136,6 +138,7 @@ Exit run_remove(const Context& context, const Words& words) {
   const bool asks = !words.has(without_question);
   const auto places = add_places(context);
   if (!places) return cannot(context, places.error().text);
+  if (!was_added(*places, server)) return explain(context, not_added(server));
   const auto known = origin_of(*places, server);
   if (!known) return cannot(context, known.error().text);
   if (asks && !can_ask(context)) return cannot(context, nobody_to_ask);

@@ -41,7 +41,6 @@ struct Remote {
 };
 
 Result<Remote> remote_named(const AddPlaces& places, const std::string& server) {
-  CELLBLOCK_CHECK(origin_of(places, server));
   Remote remote{.places = places,
                 .server = server,
                 .declaration = declaration_of(places, server),
@@ -171,7 +170,9 @@ Exit run_auth(const Context& asked, const Words& words) {
   if (!places) return cannot(asked, places.error().text);
   auto context = asked;
   context.mode = places->mode;
-  const auto remote = remote_named(*places, words.text(added_name));
+  const auto server = words.text(added_name);
+  if (!was_added(*places, server)) return explain(context, not_added(server));
+  const auto remote = remote_named(*places, server);
   if (!remote) return cannot(context, remote.error().text);
   if (words.has(forget_option)) return forget_authorization(context, *remote);
   if (!is_authorized(*remote) || words.has(again_option)) {

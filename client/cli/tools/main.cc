@@ -45,6 +45,8 @@ Exit carry_out(const Context& context, const CommandLine& line) {
       return run_inspect(context, line.words);
     case Tool::learn:
       return run_learn(context, line.words);
+    case Tool::purge:
+      return run_purge(context, line.words);
     case Tool::scan:
       return run_scan(context, line.words);
     case Tool::setup:

@@ -14,6 +14,7 @@ Exit run_export(const Context& context, const Words& words);
 Exit run_import(const Context& context, const Words& words);
 Exit run_inspect(const Context& context, const Words& words);
 Exit run_learn(const Context& context, const Words& words);
+Exit run_purge(const Context& context, const Words& words);
 Exit run_remove(const Context& context, const Words& words);
 Exit run_run(const Context& context, const Words& words);
 Exit run_scan(const Context& context, const Words& words);

@@ -339,7 +339,8 @@ CELLBLOCK_CLIENT_API cellblock_code cellblock_request(cellblock_client* client, 
 CELLBLOCK_CLIENT_API cellblock_code cellblock_notify(cellblock_client* client, const char* method,
                                                      const char* params, cellblock_error** error);
 
-/// Lets callbacks run for this long while nothing is being called.
+/// Lets callbacks run for this long while nothing is being called, or until the connection ends.
+/// CELLBLOCK_DISCONNECTED: it has ended before.
 CELLBLOCK_CLIENT_API cellblock_code cellblock_serve(cellblock_client* client, uint64_t duration_ms);
 
 /// After a lost connection: connects, attaches and initializes as before, at most so many times (0:

@@ -70,7 +70,8 @@ class CELLBLOCK_CLIENT_API Client {
   /// See Connection::reconnect. `options.stop` ends it; its timeouts are those of `with`.
   Result<Attached> reconnect(const ReconnectOptions& with = {}, const CallOptions& options = {});
 
-  /// Lets handlers run for this long while nothing is being called.
+  /// Lets handlers run for this long while nothing is being called, or until the connection ends.
+  /// `disconnected`: it has ended before.
   Result<void> serve_for(std::chrono::milliseconds duration);
 
   /// Ends the connection. What waits in another thread, or has called the handler that this is

@@ -18,6 +18,7 @@
 
 #include "policy/config/path_rules.h"
 #include "policy/egress/egress_policy.h"
+#include "policy/sandbox/environment_rules.h"
 #include "supervisor/launcher/child/root_plan.h"
 #include "supervisor/launcher/prepare/data_limits.h"
 #include "supervisor/launcher/prepare/host_tree.h"
@@ -159,7 +160,7 @@ void declare(std::vector<std::string>& environment, const EnvironmentVariable& v
 // Where a server finds those that are not in its environment. The memfds come after stderr, in
 // their order (cell_factory.cc).
 void name_secrets(std::vector<std::string>& environment, const Server& server) {
-  int descriptor = 3;
+  int descriptor = first_secret_descriptor;
   for (const SecretVariable& secret : server.secrets) {
     if (secret.delivery == SecretDelivery::file) {
       declare(environment,

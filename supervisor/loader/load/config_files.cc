@@ -214,6 +214,13 @@ Result<std::vector<std::string>> server_files(const std::string& path, const Own
   return names_in(*directory);
 }
 
+// By its mode: lists of access rights are not asked.
+bool is_readable_by(const struct stat& status, const Identity& identity) {
+  if (status.st_uid == identity.uid) return (status.st_mode & S_IRUSR) != 0;
+  if (status.st_gid == identity.gid) return (status.st_mode & S_IRGRP) != 0;
+  return (status.st_mode & S_IROTH) != 0;
+}
+
 /// One load of a configuration. Collects texts, complaints and secrets.
 class Loader {
  public:
@@ -274,6 +281,7 @@ class Loader {
     LoadedConfig loaded;
     loaded.config =
         check_config({request_.mode, request_.socket_override, texts_}, facts, complaints_);
+    warn_of_files_closed_to(loaded.config.identity);
     refuse_foreign_cells(loaded.config);
     refuse_missing_credentials(facts);
     find_disks(loaded.config);
@@ -292,6 +300,21 @@ class Loader {
     warn_of_short_secrets(loaded);
     check_size(loaded);
     return loaded;
+  }
+
+  // Root reads what a service that is started as the daemon's user cannot: it would not start.
+  void warn_of_files_closed_to(const Identity& identity) {
+    if (request_.mode != RunMode::system || ::geteuid() != 0) return;
+    for (const ConfigText& text : texts_) {
+      struct stat status{};
+      const bool is_known = ::stat(text.file.c_str(), &status) == 0;
+      if (!is_known || is_readable_by(status, identity)) continue;
+      complaints_.warning(
+          text.file, {}, "",
+          fmt::format("cannot be read by uid {}, as whom the service's unit starts cellblockd: it "
+                      "would not start (mode {:04o}); allowed: chmod 0644",
+                      identity.uid, status.st_mode & 07777U));
+    }
   }
 
   // A start kills the processes there. With "auto" the group of a later start is not known.

@@ -1,6 +1,6 @@
 // What servers were refused, with the line that would allow it; and how another server is added.
 
-import { block, button, byId, doing, element, fill, say, time, visible } from './parts.mjs';
+import { block, button, byId, doing, element, fill, refill, say, time, visible } from './parts.mjs';
 import { read } from './server.mjs';
 
 const commands = ['cellblock add files -- npx -y @modelcontextprotocol/server-filesystem ~/project', 'cellblock setup', 'cellblock learn NAME -- COMMAND'];
@@ -51,5 +51,5 @@ export async function showLearn(news) {
   const cards = [];
   for (const server of serversIn(news)) cards.push(await ofServer(server));
   const shown = cards.filter(Boolean);
-  fill(byId('refusals'), shown.length > 0 ? shown : element('p', { class: 'faint' }, 'Nothing that was refused is recorded. Files that a cell may not open are refused by the kernel without a record; the command cellblock learn proposes them.'));
+  refill(byId('refusals'), shown.length > 0 ? shown : element('p', { class: 'faint' }, 'Nothing that was refused is recorded. Files that a cell may not open are refused by the kernel without a record; the command cellblock learn proposes them.'));
 }

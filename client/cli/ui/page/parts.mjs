@@ -17,6 +17,13 @@ export function element(tag, properties = {}, ...children) {
 
 export const fill = (parent, ...children) => parent.replaceChildren(...children.flat(Infinity).filter(Boolean));
 
+// Keeps what is there where nothing has changed: a click that has begun on it, and the focus, would be lost.
+export function refill(parent, ...children) {
+  const made = document.createElement(parent.tagName);
+  fill(made, ...children);
+  if (made.innerHTML !== parent.innerHTML) parent.replaceChildren(...made.childNodes);
+}
+
 // Controls, what reorders text, and what is not seen; a line break too where text is one line.
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/u;
 const isHidden = (letter, isBlock) => hidden.test(letter) && !(isBlock && letter === '\n');
