@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,14 @@ enum class MarkNote : std::uint8_t {
   none,     ///< of an error
 };
 
+struct MarkRules {
+  UntrustedText how = UntrustedText::pass;
+  MarkNote note{};
+  /// Gets each text out of which something was taken, since what it is now nobody has looked at,
+  /// and returns what takes its place. Empty: it stays.
+  std::function<std::string(std::string_view)> look_again{};
+};
+
 struct MarkedResult {
   std::string json;
   MarkCounts counts;
@@ -26,9 +35,10 @@ struct MarkedResult {
 
 /// `json`: validated. All strings and keys in it are looked at. `strip` takes something out only of
 /// `text`, of an error's `message` and, of a tool's call, of what is in `structuredContent`;
-/// elsewhere it marks, so that what the protocol reads never becomes another word of it. nullopt:
-/// nothing was found, or nothing is looked for.
-std::optional<MarkedResult> marked_result(std::string_view json, UntrustedText how, MarkNote note);
+/// elsewhere it marks, so that what the protocol reads never becomes another word of it. Where two
+/// names of members would become one, the marked ones have numbers. nullopt: nothing was found, or
+/// nothing is looked for.
+std::optional<MarkedResult> marked_result(std::string_view json, const MarkRules& rules);
 
 /// "2 invisible characters, 1 token of a chat template".
 std::string counts_sentence(const MarkCounts& counts);
