@@ -117,7 +117,7 @@ void LogVerifier::line(std::string_view text) {
   check_link(*sealed, known);
   check_gateway(known);
   check_word(known);
-  check_anchor(*sealed);
+  check_anchor({sealed->sequence, sealed->hash});
   closed_ = known.kind == "log_closed";
   has_former_ = true;
   report_.last = {sealed->sequence, sealed->hash};
@@ -173,10 +173,12 @@ void LogVerifier::check_link(const SealedLine& sealed, const Known& known) {
           "missing");
     }
     former = *told;
+    if (sealed.sequence > 1) check_anchor({sealed.sequence - 1, former});
     if (sealed.sequence == 1 && former != Sha256{}) found_break("the first line has a former one");
   }
   const Sha256 expected = chained(former, sealed.body);
-  const bool is_next = !has_former_ || sealed.sequence == report_.last.sequence + 1;
+  const bool is_next = !has_former_ || (sealed.sequence > report_.last.sequence &&
+                                        sealed.sequence - report_.last.sequence == 1);
   if (expected == sealed.hash && is_next) return;
   if (instead && chained(*instead, sealed.body) == sealed.hash && is_next) return;
   instead_ = expected;
@@ -258,12 +260,15 @@ void LogVerifier::name_unbacked_words() {
   }
 }
 
-void LogVerifier::check_anchor(const SealedLine& sealed) {
-  const auto named = std::ranges::equal_range(anchors_, sealed.sequence, {}, &ChainPoint::sequence);
+void LogVerifier::check_anchor(const ChainPoint& line) {
+  const auto named = std::ranges::equal_range(anchors_, line.sequence, {}, &ChainPoint::sequence);
   if (named.empty()) return;
   if (named.end() == anchors_.end()) last_anchor_met_ = true;
-  if (std::ranges::any_of(named, [&](const ChainPoint& p) { return p.hash != sealed.hash; })) {
-    found_break("this line is not the one that the anchor names: the log was written anew");
+  if (std::ranges::any_of(named, [&](const ChainPoint& p) { return p.hash != line.hash; })) {
+    found_break(
+        fmt::format("the line with seq {} is not the one that the anchor names: the log was "
+                    "written anew",
+                    line.sequence));
   }
 }
 
@@ -295,9 +300,9 @@ void LogVerifier::check_last_anchor() {
         fmt::format("the line with seq {} that the anchor names is not there: the log ends at {}",
                     sequence, report_.last.sequence));
   }
-  find(Grade::interrupted,
-       fmt::format("the line with seq {} that the anchor names has made room for newer ones",
-                   sequence));
+  find(none_met_, fmt::format("the line with seq {} that the anchor names has made room for newer "
+                              "ones: nothing shows that the log goes on from it",
+                              sequence));
 }
 
 }  // namespace cellblock::audit

@@ -46,8 +46,10 @@ class LogVerifier {
   static constexpr std::size_t longest_torn = 1U << 20;
 
   /// `anchors`: lines that were seen earlier, in the log's order. Each must be there as it was, or
-  /// have made room since.
-  explicit LogVerifier(std::vector<ChainPoint> anchors = {}) : anchors_(std::move(anchors)) {}
+  /// have made room since. `none_met`: what it is where that holds for all of them, so that nothing
+  /// shows that the log goes on from there.
+  explicit LogVerifier(std::vector<ChainPoint> anchors = {}, Grade none_met = Grade::interrupted)
+      : anchors_(std::move(anchors)), none_met_(none_met) {}
 
   /// The files in the order of their first lines.
   void begin_file(std::string name);
@@ -76,10 +78,11 @@ class LogVerifier {
   void name_unbacked_words();
   void check_end();
   void check_last_anchor();
-  void check_anchor(const SealedLine& sealed);
+  void check_anchor(const ChainPoint& line);
   void found_break(std::string what);
 
   std::vector<ChainPoint> anchors_;
+  Grade none_met_;
   bool last_anchor_met_ = false;
   LogReport report_;
   std::string file_;

@@ -12,7 +12,8 @@ constexpr std::string_view low_block = "\xE2\x96\x81";   // U+2581
 constexpr std::string_view namespace_prefix = "antml:";  // of some tags of tools
 constexpr std::size_t longest_token = 96;
 constexpr std::size_t longest_name = 64;
-constexpr std::size_t most_blanks = 16;  // in a line that counts as empty
+constexpr std::size_t most_blanks = 256;  // in a line that counts as empty
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 constexpr std::array<std::string_view, 4> lone_tags{"start_of_turn", "end_of_turn", "bos", "eos"};
 constexpr std::array<std::string_view, 10> paired_tags{
@@ -47,8 +48,8 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
 }
 
 bool is_plain_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_-/.:").contains(c);
 }
 
 bool is_bar_name(std::string_view name) {
@@ -100,19 +101,24 @@ std::size_t bracket_at_end(std::string_view text) {
   return std::ranges::find(bracketed, inner) != bracketed.end() ? end.size() - begin : 0;
 }
 
-// Takes blanks from the end, a bounded number. True: a line begins there.
+// A byte order mark is no part of what a reader sees.
+bool is_nothing(std::string_view text) { return text.empty() || text == byte_order_mark; }
+
+// Takes blanks from the end, a bounded number: they are looked at again for each turn behind them.
+// True: a line begins there.
 bool is_at_line_begin(std::string_view& text) {
+  constexpr std::string_view blanks = " \t\r\f";
   for (std::size_t i = 0; i < most_blanks && !text.empty(); ++i) {
-    const char last = text.back();
-    if (last != ' ' && last != '\t' && last != '\r') break;
+    if (!blanks.contains(text.back())) break;
     text.remove_suffix(1);
   }
-  return text.empty() || text.back() == '\n';
+  return is_nothing(text) || text.back() == '\n';
 }
 
 bool is_after_empty_line(std::string_view before) {
   if (!is_at_line_begin(before)) return false;
-  if (!before.empty()) before.remove_suffix(1);
+  if (is_nothing(before)) return true;
+  before.remove_suffix(1);
   return is_at_line_begin(before);
 }
 

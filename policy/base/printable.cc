@@ -65,18 +65,22 @@ constexpr CodePoints hidden[] = {
     {0xFEFF, 0xFEFF},    // byte order mark
     {0xFFA0, 0xFFA0},    // half-width Hangul filler
     {0xFFF0, 0xFFFB},    // interlinear annotation and its unassigned neighbours
-    {0xFFFE, 0xFFFF},    // no characters
+    {0x13430, 0x1343F},  // hieroglyph format controls
     {0x1BCA0, 0x1BCA3},  // shorthand format controls
     {0x1D159, 0x1D159},  // musical null notehead: invisible
     {0x1D173, 0x1D17A},  // musical format controls
     {0xE0000, 0xE0FFF},  // tags and further variation selectors
 };
 
+// The last two of each plane.
+bool is_no_character(char32_t value) { return (value & 0xFFFEU) == 0xFFFE; }
+
 }  // namespace
 
 bool is_hidden(char32_t value) {
-  return std::ranges::any_of(
-      hidden, [value](CodePoints range) { return value >= range.first && value <= range.last; });
+  return is_no_character(value) || std::ranges::any_of(hidden, [value](CodePoints range) {
+           return value >= range.first && value <= range.last;
+         });
 }
 
 namespace {

@@ -320,7 +320,9 @@ DoctorFinding subordinate_finding(const MachineFacts& facts) {
   } else if (ids.helpers_are_powerless) {
     finding.says = fmt::format(
         "newuidmap and newgidmap may not write ids here: they have no file capability, and are not "
-        "set-uid or in a container without CAP_SYS_ADMIN{}",
+        "set-uid or in a container without CAP_SYS_ADMIN; or no_new_privs, a mount with nosuid or "
+        "a "
+        "container without CAP_SETUID and CAP_SETGID keeps theirs from them{}",
         cost);
     finding.remedy = {"chmod u-s /usr/bin/newuidmap /usr/bin/newgidmap",
                       "setcap cap_setuid+ep /usr/bin/newuidmap",

@@ -21,16 +21,24 @@ struct Range {
   char32_t last;
 };
 
-// Blocks of Unicode that have emoji in them.
-constexpr std::array<Range, 9> emoji{{{0xA9, 0xA9},
-                                      {0xAE, 0xAE},
-                                      {0x203C, 0x203C},
-                                      {0x2049, 0x2049},
-                                      {0x2100, 0x21FF},
-                                      {0x2300, 0x27BF},
-                                      {0x2900, 0x2BFF},
-                                      {0x3030, 0x3299},
-                                      {0x1F000, 0x1FAFF}}};
+// Emoji and the symbols among which they stand: no letters, and nothing that texts are drawn of.
+constexpr std::array<Range, 17> emoji{{{0xA9, 0xA9},
+                                       {0xAE, 0xAE},
+                                       {0x203C, 0x203C},
+                                       {0x2049, 0x2049},
+                                       {0x2122, 0x2122},
+                                       {0x2139, 0x2139},
+                                       {0x2190, 0x21FF},
+                                       {0x2300, 0x23FF},
+                                       {0x24C2, 0x24C2},
+                                       {0x25A0, 0x27BF},
+                                       {0x2934, 0x2935},
+                                       {0x2B00, 0x2BFF},
+                                       {0x3030, 0x3030},
+                                       {0x303D, 0x303D},
+                                       {0x3297, 0x3297},
+                                       {0x3299, 0x3299},
+                                       {0x1F000, 0x1FAFF}}};
 
 // Scripts in whose spelling joiners have a meaning.
 constexpr std::array<Range, 9> joined{{{0x0600, 0x08FF},    // Arabic, Syriac, N'Ko

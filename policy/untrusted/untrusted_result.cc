@@ -9,17 +9,23 @@
 #include "policy/base/json_members.h"
 #include "policy/base/json_string.h"
 #include "policy/json/json_text.h"
+#include "policy/jsonrpc/jsonrpc.h"
 #include "policy/mcp/protocol_words.h"
 #include "policy/redaction/json_tokens.h"
 
 namespace cellblock {
 namespace {
 
+enum class Names : std::uint8_t { as_shown, numbered };
+
+// Begins the number of a member's name.
+constexpr std::string_view number_sign = "<name ";
+
 /// Goes through the strings of one result.
 class ResultMarker {
  public:
-  ResultMarker(std::string_view json, UntrustedText how, MarkNote note)
-      : json_(json), how_(how), note_(note) {}
+  ResultMarker(std::string_view json, const MarkRules& rules, Names names)
+      : json_(json), rules_(rules), names_(names) {}
 
   std::optional<MarkedResult> run() {
     JsonTokens tokens(json_);
@@ -33,6 +39,8 @@ class ResultMarker {
     return MarkedResult{std::move(made_), counts_};
   }
 
+  bool has_marked_names() const { return has_marked_names_; }
+
  private:
   std::string_view raw(TextRange where) const {
     return json_.substr(where.begin, where.end - where.begin);
@@ -41,17 +49,33 @@ class ResultMarker {
   // Whether a text is for people and models alone, so that it may become any other.
   bool may_strip(const JsonToken& token) const {
     if (token.kind == JsonTokenKind::key) return false;
-    if (note_ == MarkNote::none) return token.depth == 1 && member_ == "message";
+    if (rules_.note == MarkNote::none) return token.depth == 1 && member_ == "message";
     return raw(token.member) == "text" ||
-           (note_ == MarkNote::content && member_ == "structuredContent");
+           (rules_.note == MarkNote::content && member_ == "structuredContent");
+  }
+
+  // Names that were two may be one as they are shown. With a number at its end none of those is
+  // another, nor one that has no number.
+  void number(std::string_view unmarked, std::optional<std::string>& name) {
+    if (name) has_marked_names_ = true;
+    if (names_ == Names::as_shown || (!name && !unmarked.contains(number_sign))) return;
+    if (!name) name = unmarked;
+    name->append(fmt::format("{}{}>", number_sign, ++numbered_));
+  }
+
+  std::optional<std::string> made_of(const JsonToken& token, std::string_view text) {
+    const UntrustedText how = may_strip(token) ? rules_.how : UntrustedText::mark;
+    auto made = marked_text(text, how, counts_);
+    if (token.kind == JsonTokenKind::key) number(text, made);
+    if (made && how == UntrustedText::strip && rules_.look_again) made = rules_.look_again(*made);
+    return made;
   }
 
   void look(const JsonToken& token) {
-    const UntrustedText how = may_strip(token) ? how_ : UntrustedText::mark;
     const std::string_view written = raw(token.where);
     const bool is_escaped = has_escapes(written, Escapes::json);
-    const auto text = is_escaped ? marked_text(unescape(written, Escapes::json), how, counts_)
-                                 : marked_text(written, how, counts_);
+    const auto text =
+        is_escaped ? made_of(token, unescape(written, Escapes::json)) : made_of(token, written);
     if (!text) return;
     const std::string quoted = json_string(*text);
     made_ += json_.substr(done_, token.where.begin - done_);
@@ -60,13 +84,30 @@ class ResultMarker {
   }
 
   std::string_view json_;
-  UntrustedText how_;
-  MarkNote note_;
+  const MarkRules& rules_;
+  Names names_;
+  bool has_marked_names_ = false;
+  std::uint64_t numbered_ = 0;
   MarkCounts counts_;
   std::string_view member_;  ///< of the outermost object, whose value is looked at
   std::string made_;
   std::size_t done_ = 0;  ///< of the json, up to where it was looked at and copied
 };
+
+bool has_a_name_twice(const std::string& json) {
+  std::string line = R"({"jsonrpc":"2.0","id":1,"result":)" + json + "}";
+  const std::size_t size = line.size();
+  line.resize(size + MessageScanner::padding);
+  const auto read = MessageScanner().scan(std::string_view(line).substr(0, size));
+  return !read && read.error().fault == MessageFault::duplicate_key;
+}
+
+std::optional<MarkedResult> marked_strings(std::string_view json, const MarkRules& rules) {
+  ResultMarker marker(json, rules, Names::as_shown);
+  auto marked = marker.run();
+  if (!marked || !marker.has_marked_names() || !has_a_name_twice(marked->json)) return marked;
+  return ResultMarker(json, rules, Names::numbered).run();
+}
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
@@ -140,12 +181,14 @@ std::string counts_sentence(const MarkCounts& counts) {
   return text;
 }
 
-std::optional<MarkedResult> marked_result(std::string_view json, UntrustedText how, MarkNote note) {
-  if (how == UntrustedText::pass) return std::nullopt;
-  auto marked = ResultMarker(json, how, note).run();
-  if (!marked || note == MarkNote::none) return marked;
-  if (note == MarkNote::content) add_content(marked->json, note_sentence(marked->counts, how));
-  add_meta(marked->json, marked->counts, how);
+std::optional<MarkedResult> marked_result(std::string_view json, const MarkRules& rules) {
+  if (rules.how == UntrustedText::pass) return std::nullopt;
+  auto marked = marked_strings(json, rules);
+  if (!marked || rules.note == MarkNote::none) return marked;
+  if (rules.note == MarkNote::content) {
+    add_content(marked->json, note_sentence(marked->counts, rules.how));
+  }
+  add_meta(marked->json, marked->counts, rules.how);
   return marked;
 }
 

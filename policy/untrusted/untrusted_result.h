@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,14 @@ enum class MarkNote : std::uint8_t {
   none,     ///< of an error
 };
 
+struct MarkRules {
+  UntrustedText how = UntrustedText::pass;
+  MarkNote note{};
+  /// Gets each text out of which something was taken, since what it is now nobody has looked at,
+  /// and returns what takes its place. Empty: it stays.
+  std::function<std::string(std::string_view)> look_again{};
+};
+
 struct MarkedResult {
   std::string json;
   MarkCounts counts;
@@ -26,8 +35,9 @@ struct MarkedResult {
 
 /// `json`: validated; every string and key is searched. `strip` strips `text`, an error's `message`
 /// and, of a tool's call, `structuredContent`. It marks every other string: a stripped one could
-/// become another word of the protocol. nullopt: nothing was found, or `how` is `pass`.
-std::optional<MarkedResult> marked_result(std::string_view json, UntrustedText how, MarkNote note);
+/// become another word of the protocol. Where two names of members would become one, the marked ones
+/// get numbers. nullopt: nothing was found, or the rules are `pass`.
+std::optional<MarkedResult> marked_result(std::string_view json, const MarkRules& rules);
 
 /// "2 invisible characters, 1 token of a chat template".
 std::string counts_sentence(const MarkCounts& counts);

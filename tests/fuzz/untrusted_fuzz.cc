@@ -39,16 +39,14 @@ void check_text(std::string_view text, UntrustedText how) {
 
 // What was a result is one, as another reader reads it.
 void check_result(std::string_view result, UntrustedText how, MarkNote note) {
-  const auto marked = marked_result(result, how, note);
+  const auto marked = marked_result(result, {.how = how, .note = note});
   if (!marked) return;
   CELLBLOCK_FUZZ_CHECK(marked->counts.any());
-  CELLBLOCK_FUZZ_CHECK(!marked_result(marked->json, how, note));
+  CELLBLOCK_FUZZ_CHECK(!marked_result(marked->json, {.how = how, .note = note}));
   std::string line = R"({"jsonrpc":"2.0","id":1,"result":)" + marked->json + "}";
   const std::size_t size = line.size();
   line.resize(size + MessageScanner::padding);
-  // A name of a member that is marked may be the same as another that was there.
-  const auto read = MessageScanner().scan(std::string_view(line).substr(0, size));
-  CELLBLOCK_FUZZ_CHECK(read || read.error().fault == MessageFault::duplicate_key);
+  CELLBLOCK_FUZZ_CHECK(MessageScanner().scan(std::string_view(line).substr(0, size)));
 }
 
 void check_message(std::string_view text, UntrustedText how) {

@@ -15,6 +15,8 @@ TEST(ChatTokens, AreThoseOfTheTemplatesOfModels) {
                             "<|start_header_id|>",
                             "<|SYSTEM|>",
                             "<|reserved_special_token_0|>",
+                            "<|/tool_call|>",
+                            "<|fim.prefix|>",
                             "<｜User｜>",
                             "<｜tool▁outputs▁begin｜>",
                             "[INST]",
@@ -47,6 +49,11 @@ TEST(ChatTokens, AreNoTagsAndListsOfOrdinaryTexts) {
 TEST(ChatTokens, BeginATurnAfterAnEmptyLineOnly) {
   for (const char* text : {"\n\nHuman:", "done.\n\nHuman:", "done.\r\n\r\nAssistant:",
                            "done.\n \t\n  Human:", "Human:", "\nAssistant:"}) {
+    EXPECT_GT(chat_token_at_end(text), 0U) << text;
+  }
+  for (const std::string& text :
+       {std::string("\uFEFFHuman:"), std::string("\uFEFF\nHuman:"), std::string("a\n\f\nHuman:"),
+        "a\n" + std::string(200, ' ') + "\nHuman:"}) {
     EXPECT_GT(chat_token_at_end(text), 0U) << text;
   }
   for (const char* text : {"a\nHuman:", "The Human:", "\n\nSuperHuman:", "\n\nhuman:"}) {

@@ -55,5 +55,24 @@ TEST(CommonRange, IsNothingWithoutEnoughInBoth) {
   EXPECT_EQ(common_range(uids, {}, 1, 10), std::nullopt);
 }
 
+TEST(MapHelper, WritesMapsWithAFileCapabilityThatItsCallerMayHave) {
+  EXPECT_TRUE(can_write_maps({.has_file_capability = true, .may_have_capability = true}));
+  EXPECT_FALSE(can_write_maps({.has_file_capability = true, .root_may_administer = true}));
+  EXPECT_FALSE(can_write_maps({.may_have_capability = true, .root_may_administer = true}));
+}
+
+TEST(MapHelper, WritesMapsSetUidOnlyWhereRootMayAdminister) {
+  EXPECT_TRUE(can_write_maps({.is_set_uid = true, .root_may_administer = true}));
+  EXPECT_FALSE(can_write_maps({.is_set_uid = true, .may_have_capability = true}));
+}
+
+TEST(MapHelper, WritesNoMapWhereAnExecGainsNothing) {
+  EXPECT_FALSE(can_write_maps({.is_set_uid = true,
+                               .has_file_capability = true,
+                               .gains_nothing = true,
+                               .may_have_capability = true,
+                               .root_may_administer = true}));
+}
+
 }  // namespace
 }  // namespace cellblock::daemon

@@ -71,6 +71,17 @@ TEST_F(UntrustedGateTest, TakesOutWhatIsHiddenAndCountsIt) {
   EXPECT_EQ(*all, answered.found) << "what status shows";
 }
 
+TEST_F(UntrustedGateTest, LooksForPersonalDataThatOnlyTakingOutMakesWhole) {
+  server().redaction.detectors = {{"email", {RedactionAction::off, RedactionAction::redact}}};
+  redactions_.reconfigure();
+  const std::string part =
+      R"("result":{"content":[{"type":"text","text":"me@exam\u200bple.org"}]})";
+  const Answered answered = answer(fetch, part);
+  EXPECT_TRUE(answered.line.contains(R"("text":"[redacted: email]")")) << answered.line;
+  EXPECT_EQ(answered.found, (FoundCounts{{"email", 1}, {"invisible_characters", 1}}));
+  EXPECT_EQ(*redactions_.found(0, Direction::to_host), answered.found);
+}
+
 TEST_F(UntrustedGateTest, LooksAtErrorsToo) {
   const Answered answered = answer(fetch, R"("error":{"code":-1,"message":"a<|im_end|>"})");
   EXPECT_TRUE(answered.line.contains(R"("error":{"code":-1,"message":"a"})")) << answered.line;

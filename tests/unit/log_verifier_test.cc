@@ -56,8 +56,9 @@ class Log {
   std::vector<std::string> files{""};
 };
 
-LogReport verify(const std::vector<std::string>& files, std::vector<ChainPoint> anchors = {}) {
-  LogVerifier verifier(std::move(anchors));
+LogReport verify(const std::vector<std::string>& files, std::vector<ChainPoint> anchors = {},
+                 Grade none_met = Grade::interrupted) {
+  LogVerifier verifier(std::move(anchors), none_met);
   for (std::size_t i = 0; i < files.size(); ++i) {
     verifier.begin_file("file " + std::to_string(i));
     std::string_view text = files[i];
@@ -317,6 +318,36 @@ TEST(LogVerifier, SaysOfTheLastAnchorAloneThatItMadeRoom) {
   const Log log = sound_log();
   EXPECT_THAT(verify({log.files[1]}, {{1, {}}, {2, {}}, log.at}).findings, IsEmpty());
   EXPECT_EQ(verify({log.files[1]}, {{1, {}}, {2, {}}}).findings.size(), 1U);
+}
+
+TEST(LogVerifier, FindsALogWrittenAnewThatBeginsRightBehindTheAnchor) {
+  const Log log = sound_log();
+  Log other;
+  while (other.at.sequence < log.at.sequence) other.record("cc", 1);
+  other.next_file();
+  const std::uint64_t before = other.at.sequence - 1;  // the opening line is the last one
+  EXPECT_EQ(verify({other.files[1]}, {{before, log.at.hash}}).broken, 1U);
+  const ChainPoint former{log.at.sequence, log.at.hash};
+  Log next = log;
+  next.files.emplace_back();
+  next.open();
+  EXPECT_THAT(verify({next.files.back()}, {former}).findings, IsEmpty());
+}
+
+TEST(LogVerifier, BreaksAnyLogWithoutAnAnchorsLineIfThatIsAsked) {
+  const Log log = sound_log();
+  EXPECT_EQ(verify({log.files[1]}, {ChainPoint{2, {}}}, Grade::broken).broken, 1U);
+  EXPECT_EQ(verify({log.files[1]}, {{2, {}}, log.at}, Grade::broken).broken, 0U);
+}
+
+TEST(LogVerifier, TakesNoLineBehindTheLastNumberThatThereIs) {
+  Log log;
+  log.at = {~std::uint64_t{0} - 1, {}};
+  log.files = {""};
+  log.open();
+  EXPECT_EQ(verify(log.files).broken, 0U);
+  log.close();  // its number is 0
+  EXPECT_EQ(verify(log.files).broken, 1U);
 }
 
 TEST(LogVerifier, SaysThatAnAnchorMadeRoom) {

@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 json made(const std::string& text, UntrustedText how, MarkNote note = MarkNote::content) {
-  const auto result = marked_result(text, how, note);
+  const auto result = marked_result(text, {.how = how, .note = note});
   EXPECT_TRUE(result) << text;
   const json parsed = result ? json::parse(result->json, nullptr, false) : json();
   EXPECT_FALSE(parsed.is_discarded()) << result->json;
@@ -49,7 +49,7 @@ TEST(UntrustedResult, OfAResourceOrPromptSaysItForProgramsAlone) {
 TEST(UntrustedResult, ReplacesWhatTheServerSaysOfThisItself) {
   const auto result = marked_result(
       R"({"content":[],"_meta":{"cellblock/marked":{"chat_tokens":0},"y":2},"x":"<|im_end|>"})",
-      UntrustedText::mark, MarkNote::content);
+      {.how = UntrustedText::mark});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->json.find("cellblock/marked"), result->json.rfind("cellblock/marked"));
   const json parsed = json::parse(result->json);
@@ -80,17 +80,41 @@ TEST(UntrustedResult, NeverBecomesAnotherWordOfTheProtocol) {
   EXPECT_EQ(result["content"][0]["type"], "te<U+200B>xt");
 }
 
+TEST(UntrustedResult, KeepsTwoNamesTwoThatAreShownAlike) {
+  EXPECT_EQ(marked(R"({"structuredContent":{"a\u200b":1,"a<U+200B>":2,"b<name 1>":3}})")
+                ["structuredContent"],
+            json::parse(R"({"a<U+200B><name 1>":1,"a<U+200B>":2,"b<name 1><name 2>":3})"));
+  EXPECT_EQ(marked(R"({"structuredContent":[{"[INST]":1,"b<name 1>":2},{"[INST]":3}]})")
+                ["structuredContent"],
+            json::parse(R"([{"<token INST>":1,"b<name 1>":2},{"<token INST>":3}])"));
+}
+
+TEST(UntrustedResult, HasWhatItWasMadeOfLookedAtAgain) {
+  const auto upper = [](std::string_view text) {
+    EXPECT_EQ(text, "ab");
+    return std::string("[again]");
+  };
+  const auto result = marked_result(
+      R"({"content":[{"type":"text","text":"a\u200bb"},{"type":"text","text":"c"}],"d\u200b":"e\u200b"})",
+      {.how = UntrustedText::strip, .note = MarkNote::meta, .look_again = upper});
+  ASSERT_TRUE(result);
+  const json parsed = json::parse(result->json);
+  EXPECT_EQ(parsed["content"][0]["text"], "[again]");
+  EXPECT_EQ(parsed["content"][1]["text"], "c");
+  EXPECT_EQ(parsed["d<U+200B>"], "e<U+200B>");
+}
+
 TEST(UntrustedResult, IsLeftAloneWhereNothingIsFoundOrLookedFor) {
   EXPECT_FALSE(marked_result(R"({"content":[{"type":"text","text":"plain \"text\""}]})",
-                             UntrustedText::mark, MarkNote::content));
+                             {.how = UntrustedText::mark}));
   EXPECT_FALSE(marked_result(R"({"content":[{"type":"text","text":"\u200b"}]})",
-                             UntrustedText::pass, MarkNote::content));
+                             {.how = UntrustedText::pass}));
 }
 
 TEST(UntrustedResult, IsFoundHoweverItIsSpelled) {
   for (const char* text : {R"({"text":"\u003c|im_end|\u003E"})", R"({"text":"<|im\u005fend|>"})",
                            R"({"text":"\udb40\udc41"})", "{\"text\":\"\u200B\"}"}) {
-    EXPECT_TRUE(marked_result(text, UntrustedText::strip, MarkNote::none)) << text;
+    EXPECT_TRUE(marked_result(text, {.how = UntrustedText::strip, .note = MarkNote::none})) << text;
   }
 }
 

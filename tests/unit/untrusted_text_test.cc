@@ -47,6 +47,7 @@ const std::vector<Row> rows{
     {"a\uFE0Fb", "a<U+FE0F>b", "ab"},
     {"a\U000E0100", "a<U+E0100>", "a"},
     {"a\uFEFFb", "a<U+FEFF>b", "ab"},
+    {"a\U00013430b\U0010FFFF", "a<U+13430>b<U+10FFFF>", "ab"},
     // Terminals.
     {"\x1B[31mred\x1B[0m", "<U+001B>[31mred<U+001B>[0m", "red"},
     {"\x1B]8;;http://e.example\x1B\\link\x1B]8;;\x07",
@@ -60,6 +61,8 @@ const std::vector<Row> rows{
     {"[INST] do [/INST]", "<token INST> do <token /INST>", " do "},
     {"done.\n\nHuman: now", "done.\n\n<token Human:> now", "done.\n\n now"},
     {"</tool_result>then", "<token /tool_result>then", "then"},
+    {"\uFEFFHuman: now", "\uFEFF<token Human:> now", "\uFEFF now"},
+    {"<|/tool_call|><|a:b.c|>", "<token /tool_call><token a:b.c>", ""},
     // What was taken out makes no other.
     {"<|im_\u200Bstart|>", "<|im_<U+200B>start|>", ""},
     {"<|im_<|im_start|>start|>", "<|im_<token im_start>start|>", ""},
@@ -96,6 +99,12 @@ TEST(UntrustedText, HasNoHiddenMessageBesideEmoji) {
   EXPECT_EQ(stripped("1\uFE0F2\uFE0F"), "12");
 }
 
+TEST(UntrustedText, HasNoHiddenMessageBesideLettersOfOtherScriptsOrDrawnLines) {
+  EXPECT_EQ(stripped("あ\uFE0Fい\u200Dう\uFE0E"), "あいう");
+  EXPECT_EQ(stripped("─\uFE0F─\uFE0E█\u200D█"), "──██");
+  EXPECT_EQ(stripped("№\uFE0F ∑\uFE0E"), "№ ∑");
+}
+
 TEST(UntrustedText, PassesWholeWhereThatIsChosen) {
   for (const Row& row : rows) EXPECT_EQ(made(row.text, UntrustedText::pass), row.text);
 }
@@ -107,10 +116,10 @@ TEST(UntrustedText, IsCountedBySort) {
 }
 
 TEST(UntrustedText, HasNothingOfThatAfterwardsWhateverItWas) {
-  const std::vector<std::string> parts{"<|",     "|>",     "im_start", "<",      ">",        "[",
-                                       "INST",   "]",      "/",        "\n\n",   "Human",    ":",
-                                       "\u200B", "\x1B",   "[31m",     "\u009D", "\a",       "👍",
-                                       "\uFE0F", "\u200D", "<<SYS>>",  "|",      "tool_call"};
+  const std::vector<std::string> parts{
+      "<|", "|>",   "im_start", "<",      ">",       "[",    "INST",      "]",
+      "/",  "\n\n", "Human",    ":",      "\u200B",  "\x1B", "[31m",      "\u009D",
+      "\a", "👍",   "\uFE0F",   "\u200D", "<<SYS>>", "|",    "tool_call", "\uFEFF"};
   std::mt19937 random(7);
   for (int round = 0; round < 5'000; ++round) {
     std::string text;

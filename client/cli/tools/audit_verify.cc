@@ -27,9 +27,16 @@ bool compares_log(const Words& words) {
   return !words.has(public_key_option) || words.has(audit_log_option);
 }
 
+// Who has a key says of a log that it goes on from the anchors: with none of them there, it need
+// not.
+audit::Grade grade_of_none_met(const Words& words) {
+  const bool has_key = words.has(sign_option) || words.has(public_key_option);
+  return has_key ? audit::Grade::broken : audit::Grade::interrupted;
+}
+
 Result<audit::LogReport> report_of_log(const Context& context, const Words& words,
                                        const KnownAnchors& known) {
-  audit::LogVerifier verifier(known.points);
+  audit::LogVerifier verifier(known.points, grade_of_none_met(words));
   const LineTaker taker{.line = [&verifier](std::string_view line) { verifier.line(line); },
                         .rest = [&verifier](std::string_view bytes) { verifier.rest(bytes); }};
   const auto files = CELLBLOCK_TRY(log_files(audit_log_in(context, words)));

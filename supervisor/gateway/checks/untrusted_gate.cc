@@ -41,10 +41,22 @@ void UntrustedGate::mark(const Part& part, UntrustedText how, std::vector<Replac
   if (how == UntrustedText::pass || part.where.empty()) return;
   const EditedPart edited(part.line, part.where, edits);
   if (!edited.is_sound()) return;
-  auto marked = marked_result(edited.text(), how, part.note);
+  const auto again = [this](std::string_view text) { return redacted_again(text); };
+  auto marked = marked_result(edited.text(), {.how = how, .note = part.note, .look_again = again});
   if (!marked) return;
   count(marked->counts);
   replace_part(part.where, std::move(marked->json), edits);
+}
+
+// What was spelled with invisible characters was not found before.
+std::string UntrustedGate::redacted_again(std::string_view text) {
+  const Result<Redactor>& redactor = redactions_.of(server_index_);
+  if (!redactor || !redactor->watches(Direction::to_host)) return std::string(text);
+  FoundCounts found;
+  std::string made = redactor->of_text(Direction::to_host, text, found);
+  redactions_.add(server_index_, Direction::to_host, found);
+  for (const auto& [name, number] : found) found_[name] += number;
+  return made;
 }
 
 UntrustedText UntrustedGate::how_for(const Call& call) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class UntrustedGate {
     MarkNote note;
   };
   void mark(const Part& part, UntrustedText how, std::vector<Replacement>& edits);
+  std::string redacted_again(std::string_view text);
   UntrustedText how_for(const Call& call) const;
   UntrustedText how_for_tool(std::string_view tool) const;
   UntrustedText how_for_content() const;

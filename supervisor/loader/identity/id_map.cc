@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -62,23 +63,28 @@ std::string own_name() {
   return found != nullptr ? found->pw_name : std::string();
 }
 
-bool has_file_capability(const char* program) {
-  return ::getxattr(program, "security.capability", nullptr, 0) > 0;
+bool is_within_bounds(int capability) { return ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1; }
+
+// An exec of a file there is one without set-uid and capabilities.
+bool is_on_nosuid_mount(const char* program) {
+  struct statvfs mount{};
+  return ::statvfs(program, &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
 }
 
-// A set-uid helper acts as root, who did not make the user namespace: the kernel requires
-// CAP_SYS_ADMIN from it, which containers withhold. A helper with a file capability acts as its
-// caller, who made the namespace, and needs no more.
-bool can_write_maps(const char* helper) {
-  if (has_file_capability(helper)) return true;
+MapHelper facts_of(const char* program, int capability) {
   struct stat status{};
-  return ::stat(helper, &status) == 0 && (status.st_mode & S_ISUID) != 0 &&
-         ::prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 1;
+  return {
+      .is_set_uid = ::stat(program, &status) == 0 && (status.st_mode & S_ISUID) != 0,
+      .has_file_capability = ::getxattr(program, "security.capability", nullptr, 0) > 0,
+      .gains_nothing = ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || is_on_nosuid_mount(program),
+      .may_have_capability = is_within_bounds(capability),
+      .root_may_administer = is_within_bounds(CAP_SYS_ADMIN)};
 }
 
 std::optional<IdRange> own_subordinate_range() {
   if (look_for_map_helpers() != MapHelpers::usable) return {};
   const std::string name = own_name();
+  if (name.empty()) return {};  // newuidmap(1) refuses a caller without an account
   const auto uids = subordinate_ranges(read_id_file("/etc/subuid"), ::getuid(), name);
   const auto gids = subordinate_ranges(read_id_file("/etc/subgid"), ::getuid(), name);
   return common_range(uids, gids, least_ids, most_ids);
@@ -137,8 +143,9 @@ MapHelpers look_for_map_helpers() {
   if (::access(newuidmap_path, X_OK) != 0 || ::access(newgidmap_path, X_OK) != 0) {
     return MapHelpers::missing;
   }
-  return can_write_maps(newuidmap_path) && can_write_maps(newgidmap_path) ? MapHelpers::usable
-                                                                          : MapHelpers::powerless;
+  const bool are_usable = can_write_maps(facts_of(newuidmap_path, CAP_SETUID)) &&
+                          can_write_maps(facts_of(newgidmap_path, CAP_SETGID));
+  return are_usable ? MapHelpers::usable : MapHelpers::powerless;
 }
 
 MapWay choose_rootless_ids(Identity& identity) {

@@ -20,7 +20,7 @@ enum class MapWay : std::uint8_t {
 /// newuidmap(1) and newgidmap(1) on this machine.
 enum class MapHelpers : std::uint8_t {
   missing,
-  powerless,  ///< set-uid, where root has no CAP_SYS_ADMIN, or without any privilege
+  powerless,  ///< they may write no map here (can_write_maps of subordinate_ids.h)
   usable,
 };
 MapHelpers look_for_map_helpers();

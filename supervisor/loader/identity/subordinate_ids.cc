@@ -63,4 +63,13 @@ std::optional<IdRange> common_range(std::span<const IdRange> uids, std::span<con
   return IdRange{best.first, std::min(best.count, limit)};
 }
 
+// One that is set-uid acts as root, who did not make the user namespace: the kernel wants
+// CAP_SYS_ADMIN of it, which containers withhold. One with a file capability acts as its caller; an
+// exec that would get none of it fails.
+bool can_write_maps(const MapHelper& helper) {
+  if (helper.gains_nothing) return false;
+  if (helper.has_file_capability) return helper.may_have_capability;
+  return helper.is_set_uid && helper.root_may_administer;
+}
+
 }  // namespace cellblock::daemon

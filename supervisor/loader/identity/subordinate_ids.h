@@ -22,4 +22,14 @@ std::vector<IdRange> subordinate_ranges(std::string_view text, std::uint32_t uid
 std::optional<IdRange> common_range(std::span<const IdRange> uids, std::span<const IdRange> gids,
                                     std::uint32_t least, std::uint32_t limit);
 
+/// What decides whether newuidmap(1) or newgidmap(1) may write a map for its caller.
+struct MapHelper {
+  bool is_set_uid = false;
+  bool has_file_capability = false;
+  bool gains_nothing = false;        ///< no_new_privs, or a mount with nosuid
+  bool may_have_capability = false;  ///< CAP_SETUID or CAP_SETGID is in the bounding set
+  bool root_may_administer = false;  ///< CAP_SYS_ADMIN is
+};
+bool can_write_maps(const MapHelper& helper);
+
 }  // namespace cellblock::daemon
