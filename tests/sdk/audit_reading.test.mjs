@@ -151,6 +151,22 @@ test('A signed anchor is checked elsewhere with the public key alone, and what i
   const open = await audit('verify', '--sign', key);
   assert.equal(open.code, 2);
   assert.match(open.err, /--sign: .*key\.pem: other users have access to this private key \(mode 0644\)/);
+  if (process.getuid() !== 0) return;
+  fs.chmodSync(key, 0o600);
+  fs.chownSync(key, 1001, 1001);
+  const foreign = await audit('verify', '--sign', key);
+  assert.equal(foreign.code, 2);
+  assert.match(foreign.err, /--sign: .*key\.pem: this private key belongs to another user \(uid 1001\)/);
+});
+
+test('An option of verify that is empty is a usage error, and leaves no check out', async () => {
+  for (const option of ['--anchor', '--anchor-file', '--sign', '--public-key']) {
+    const { code, err } = await audit('verify', option, '');
+    assert.equal(code, 2, option);
+    assert.ok(err.includes(`${option}: it is empty`), err);
+  }
+  const log = await run(program, ['audit', 'verify', '--log', ''], { env }).catch((error) => error);
+  assert.equal(log.code, 2);
 });
 
 test('An anchor that cannot be kept says why', async () => {

@@ -14,33 +14,41 @@ namespace {
 
 using PlainJson = nlohmann::json;
 
+// A script's unset variable must not leave out what it asks for.
+std::string empty_mistake(const std::string& value) { return value.empty() ? "it is empty" : ""; }
+
 }  // namespace
 
 constinit const Option audit_log_option{
     .name = "--log",
     .what = "the log's path; else daemon.audit_log of the configuration",
     .placeholder = "PATH",
+    .check = empty_mistake,
     .completes = Completes::files};
 constinit const Option anchor_option{.name = "--anchor",
                                      .what = "what an earlier verify printed, kept elsewhere",
-                                     .placeholder = "SEQ:HASH"};
+                                     .placeholder = "SEQ:HASH",
+                                     .check = empty_mistake};
 
 constinit const Option anchor_file_option{
     .name = "--anchor-file",
     .what = "read the anchor from there, and write today's there if the log is whole",
     .placeholder = "PATH",
+    .check = empty_mistake,
     .completes = Completes::files};
 
 constinit const Option sign_option{
     .name = "--sign",
     .what = "sign the anchor with this private key (PEM, Ed25519), if the log is whole",
     .placeholder = "KEY",
+    .check = empty_mistake,
     .completes = Completes::files};
 
 constinit const Option public_key_option{
     .name = "--public-key",
     .what = "check the signatures in --anchor-file; the log only where --log names it",
     .placeholder = "KEY",
+    .check = empty_mistake,
     .completes = Completes::files};
 
 Exit audit_failure(const Context& context, const Error& error, Exit exit) {
