@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "client/cli/audit/log_files.h"
 #include "client/cli/programs/configuration.h"
@@ -11,8 +10,6 @@
 
 namespace cellblock::cli {
 namespace {
-
-using PlainJson = nlohmann::json;
 
 // A script's unset variable must not leave out what it asks for.
 std::string empty_mistake(const std::string& value) { return value.empty() ? "it is empty" : ""; }
@@ -54,9 +51,7 @@ constinit const Option public_key_option{
 Exit audit_failure(const Context& context, const Error& error, Exit exit) {
   fmt::print(stderr, "cellblock: {}\n", safe_text(error.text));
   if (context.output == Output::json) {
-    print_json(
-        PlainJson{{"error", {{"message", error.text}, {"exit_code", static_cast<int>(exit)}}}}.dump(
-            -1, ' ', false, PlainJson::error_handler_t::replace));
+    print_json(error_json({.code = client::ErrorCode::invalid_argument, .text = error.text}, exit));
   }
   return exit;
 }
