@@ -35,8 +35,8 @@ struct MarkedResult {
 
 /// `json`: validated; every string and key is searched. `strip` strips `text`, an error's `message`
 /// and, of a tool's call, `structuredContent`. It marks every other string: a stripped one could
-/// become another word of the protocol. Where two names of members would become one, the marked ones
-/// get numbers. nullopt: nothing was found, or the rules are `pass`.
+/// become another word of the protocol. Where two names of members would become one, the marked
+/// ones get numbers. nullopt: nothing was found, or the rules are `pass`.
 std::optional<MarkedResult> marked_result(std::string_view json, const MarkRules& rules);
 
 /// "2 invisible characters, 1 token of a chat template".

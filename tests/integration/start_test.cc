@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
@@ -50,6 +51,15 @@ TEST(Start, TakesNoHelperOfAnotherBuild) {
       {.servers = server_of_build(daemon, "echo", "echo_server"), .overlays = {{other, gateway}}});
   EXPECT_THAT(said, testing::HasSubstr(gateway + ": it is of build 9" + id.substr(1) +
                                        ", and cellblockd of build " + id));
+}
+
+TEST(Question, FailsWhereItsAnswerCannotBeWritten) {
+  for (const std::string target : {"/dev/full", "&-"}) {
+    Process daemon({.command = {"/bin/sh", "-c", "exec \"$0\" --keys --markdown >" + target,
+                                CELLBLOCK_TEST_BIN "/cellblockd"},
+                    .environment = {"ASAN_OPTIONS=detect_leaks=0"}});
+    EXPECT_EQ(WEXITSTATUS(daemon.wait().value_or(0)), 1) << target;
+  }
 }
 
 TEST(Start, OfTheSupervisorIsCellblockdsAlone) {

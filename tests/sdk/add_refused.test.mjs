@@ -58,6 +58,7 @@ inBothModes(publish, ({ registry, place }) => {
     'A package of PyPI that has another one built': [['uvx', 'wheel-building'], /what it needs has to be built/],
     'A package of PyPI without a program': [['uvx', 'wheel-bare'], /has no program to start/],
     'A server of PyPI that does not start': [['uvx', 'wheel-broken'], /no license key/],
+    'A server that does not start, of a range that was left out': [['npx', 'broken@^9'], /broken: "\^9" is a range or a tag, and is left out: the newest version is installed/],
     'A name that is a path': [['npx', '../made'], /\.\.\/made: .* is not there/],
     'A container with the network of the host': [['docker', 'run', '--network', 'host', 'image'], /--egress/],
     'A path that is not there': [['npx', 'made', '/home/nobody/gone'], /is not there/],

@@ -144,6 +144,10 @@ test('A signed anchor is checked elsewhere with the public key alone, and what i
   fs.writeFileSync(other, generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' }));
   assert.match((await elsewhere(other)).stderr, /--public-key: .*other\.pem: the key's type is RSA: only Ed25519 is taken/);
 
+  const empty = at('empty.log');
+  fs.writeFileSync(empty, '');
+  assert.match((await elsewhere(publicKey, '--log', empty)).stdout, /empty\.log:0\n {2}broken: the line with seq \d+ that the anchor names is not there/);
+
   const plain = await audit('verify', '--anchor-file', anchors);
   assert.equal(plain.code, 2);
   assert.match(plain.err, /it has signed anchors: --sign KEY adds one/, 'and none of them is lost');
@@ -151,6 +155,23 @@ test('A signed anchor is checked elsewhere with the public key alone, and what i
   const open = await audit('verify', '--sign', key);
   assert.equal(open.code, 2);
   assert.match(open.err, /--sign: .*key\.pem: other users have access to this private key \(mode 0644\)/);
+  if (process.getuid() !== 0) return;
+  fs.chmodSync(key, 0o600);
+  fs.chownSync(key, 1001, 1001);
+  const foreign = await audit('verify', '--sign', key);
+  assert.equal(foreign.code, 2);
+  assert.match(foreign.err, /--sign: .*key\.pem: this private key belongs to another user \(uid 1001\)/);
+});
+
+test('An option of verify that is empty is a usage error, and leaves no check out', async () => {
+  for (const option of ['--anchor', '--anchor-file', '--sign', '--public-key']) {
+    const { code, err } = await audit('verify', option, '');
+    assert.equal(code, 2, option);
+    assert.ok(err.includes(`${option}: it is empty`), err);
+  }
+  assert.equal(JSON.parse((await audit('verify', '--json', '--anchor', '1')).out).error.code, 'invalid_argument');
+  const log = await run(program, ['audit', 'verify', '--log', ''], { env }).catch((error) => error);
+  assert.equal(log.code, 2);
 });
 
 test('An anchor that cannot be kept says why', async () => {

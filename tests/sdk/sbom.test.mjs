@@ -107,7 +107,7 @@ rootless(publish, ({ registry, place }) => {
 
   test('Of a server that was not added there is none, and not together with an audit', async () => {
     assert.match((await place.cellblock('servers', '--sbom', 'missing')).err, /"missing" was not added by `cellblock add`/);
-    assert.equal((await place.cellblock('servers', '--sbom', 'missing')).code, 1);
+    assert.equal((await place.cellblock('servers', '--sbom', 'missing')).code, 4);
     assert.equal((await place.cellblock('servers', '--sbom', 'made', '--audit')).code, 2);
   });
 

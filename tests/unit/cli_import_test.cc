@@ -431,6 +431,19 @@ TEST(PackageRun, FindsThePackageBehindOptions) {
   EXPECT_EQ(run({"node", "x.js"}), "none");
 }
 
+TEST(PackageRun, KeepsARangeOrATagToTellOfIt) {
+  const auto range = [](std::vector<std::string> words) {
+    return package_run(words).value().value().package.range;
+  };
+  EXPECT_EQ(range({"npx", "a@^1.0.0"}), "^1.0.0");
+  EXPECT_EQ(range({"npx", "@s/a@next"}), "next");
+  EXPECT_EQ(range({"npx", "a@1"}), "1");
+  EXPECT_EQ(range({"uvx", "tool>=1"}), ">=1");
+  EXPECT_EQ(range({"npx", "a@latest"}), "");
+  EXPECT_EQ(range({"npx", "a@1.0.0"}), "");
+  EXPECT_EQ(range({"npx", "a"}), "");
+}
+
 TEST(SecretGuess, TellsSecretsFromOrdinaryValues) {
   for (const char* name : {"API_KEY", "githubToken", "--password", "DB_DSN", "x-auth"}) {
     EXPECT_TRUE(sounds_secret(name)) << name;

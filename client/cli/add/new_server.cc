@@ -163,6 +163,17 @@ void tell_notes(const Work& work, const PackageName& package, const RegistryRepo
   }
 }
 
+// Whoever wrote it expects another version than the one that is installed.
+void tell_range(const Context& context, const PackageName& package) {
+  if (package.range.empty()) return;
+  tell(context,
+       fmt::format(
+           "{}: \"{}\" is a range or a tag, and is left out: the newest version is "
+           "installed; for another one write its number, as in {}",
+           package.name, cut_to(safe_line(package.range), 80),
+           pinned({.registry = package.registry, .name = package.name, .version = "1.2.3"})));
+}
+
 }  // namespace
 
 Result<std::string> wanted_of(const PackageName& package) {
@@ -195,6 +206,7 @@ Result<std::optional<InstalledVersion>> install_version(const Work& work, const 
                                                         const PackageInstaller& installer,
                                                         InstallScripts scripts) {
   constexpr unsigned listed = 0755;
+  tell_range(work.context, package);
   const auto wanted = CELLBLOCK_TRY(wanted_of(package));
   const auto tree = CELLBLOCK_TRY(install_package(work.context, work.places, work.scratch,
                                                   installer, {wanted, scripts}, work.stop));

@@ -38,8 +38,14 @@ std::unexpected<Error> failed_on(const std::string& path) {
 }
 
 // The group may read: systemd shows its credentials so to the user of a service.
-Result<void> check_private(const std::string& path, mode_t mode) {
+Result<void> check_private(const std::string& path, const struct stat& status) {
   constexpr mode_t too_open = S_IWGRP | S_IRWXO;
+  const mode_t mode = status.st_mode;
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return about(path, fmt::format("this private key belongs to another user (uid {}): make a new "
+                                   "one in a file of your own",
+                                   status.st_uid));
+  }
   if ((mode & too_open) == 0) return {};
   return about(path, fmt::format("other users have access to this private key (mode {:04o}): make "
                                  "a new one, and keep it with mode 0600",
@@ -51,7 +57,7 @@ Result<SigningKey> signing_key_in(const std::string& path) {
   struct stat status{};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) return failed_on(path);
   if (!S_ISREG(status.st_mode)) return about(path, "it is no regular file");
-  CELLBLOCK_CHECK(check_private(path, status.st_mode));
+  CELLBLOCK_CHECK(check_private(path, status));
   std::string pem = CELLBLOCK_TRY(read_all(file.get(), path, most_key_bytes));
   auto key = SigningKey::from_pem(pem);
   ::explicit_bzero(pem.data(), pem.size());

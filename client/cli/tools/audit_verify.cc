@@ -39,12 +39,17 @@ Result<audit::LogReport> report_of_log(const Context& context, const Words& word
   audit::LogVerifier verifier(known.points, grade_of_none_met(words));
   const LineTaker taker{.line = [&verifier](std::string_view line) { verifier.line(line); },
                         .rest = [&verifier](std::string_view bytes) { verifier.rest(bytes); }};
-  const auto files = CELLBLOCK_TRY(log_files(audit_log_in(context, words)));
+  const auto path = audit_log_in(context, words);
+  const auto files = CELLBLOCK_TRY(log_files(path));
   for (const LogFile& file : files) {
     verifier.begin_file(file.path);
     (void)CELLBLOCK_TRY(read_lines(file.path, 0, taker));
   }
-  return verifier.finish();
+  audit::LogReport report = verifier.finish();
+  for (auto& finding : report.findings) {
+    if (finding.file.empty()) finding.file = path;  // no file has a line
+  }
+  return report;
 }
 
 audit::LogReport report_of_anchors(const KnownAnchors& known) {

@@ -101,6 +101,7 @@ Exit audit_servers(const Context& context, const AddPlaces& places) {
 }
 
 Exit show_bom(const Context& context, const AddPlaces& places, const std::string& server) {
+  if (!was_added(places, server)) return explain(context, not_added(server));
   const auto origin = origin_of(places, server);
   if (!origin) return cannot(context, origin.error().text);
   const auto bom = installed_bom(*origin);

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/reload/reload_child.h"
+#include "supervisor/loader/reload/reload_child.h"
 
 #include <sys/wait.h>
 

@@ -28,7 +28,10 @@
 namespace cellblock::daemon {
 namespace {
 
-bool show(const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0; }
+// Written out at once: the exit code has to tell what a buffer kept back.
+bool show(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+}
 
 // The exit codes of `cellblock` (docs/cli.md), which executes this program.
 constexpr int exit_usage = 2;

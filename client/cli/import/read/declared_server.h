@@ -39,6 +39,7 @@ struct PackageName {
   Registry registry = Registry::npm;
   std::string name;     ///< "@scope/name"
   std::string version;  ///< empty: not said, or not one version alone
+  std::string range{};  ///< a range or a tag in the place of a version, "latest" excepted
 };
 
 struct InstalledPackage {

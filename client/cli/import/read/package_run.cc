@@ -159,7 +159,11 @@ Result<PackageName> package_named(Registry registry, const std::string& text) {
   const auto version = text.substr(text.find_first_not_of("@=", end) == std::string::npos
                                        ? text.size()
                                        : text.find_first_not_of("@=", end));
-  if (is_version(version)) package.version = version;
+  if (is_version(version)) {
+    package.version = version;
+  } else if (version != "latest") {
+    package.range = version;
+  }
   return package;
 }
 

@@ -20,7 +20,8 @@ struct PackageRun {
 Result<std::optional<PackageRun>> package_run(const std::vector<std::string>& command);
 
 /// "@scope/name@1.2.3", "name==1.2.3". An error: nothing that the registry has by name, or a name
-/// that would be more than a word to a shell. A range or a tag is no version.
+/// that would be more than a word to a shell. A range or a tag is no version:
+/// it is in `range`.
 Result<PackageName> package_named(Registry registry, const std::string& text);
 
 /// As the registry's installer takes it, with VERSION where no version is known.
