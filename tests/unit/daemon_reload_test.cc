@@ -9,7 +9,7 @@
 
 #include "policy/config/config_bytes.h"
 #include "policy/redaction/secret_marks.h"
-#include "supervisor/loader/reload/reload_server.h"
+#include "supervisor/daemon/reload/reload_server.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/loader/reload/reload_report.h"
 

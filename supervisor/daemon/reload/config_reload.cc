@@ -1,4 +1,4 @@
-#include "supervisor/loader/reload/config_reload.h"
+#include "supervisor/daemon/reload/config_reload.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

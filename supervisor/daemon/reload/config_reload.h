@@ -8,8 +8,8 @@
 
 #include "policy/config/config.h"
 #include "supervisor/daemon/helpers/supervisor_audit_queue.h"
-#include "supervisor/loader/reload/reload_child.h"
-#include "supervisor/loader/reload/reload_server.h"
+#include "supervisor/daemon/reload/reload_child.h"
+#include "supervisor/daemon/reload/reload_server.h"
 #include "supervisor/daemon/sockets/peer_credentials.h"
 #include "supervisor/daemon/status/service_reporter.h"
 #include "supervisor/handover/launcher_process.h"

@@ -1,4 +1,4 @@
-#include "supervisor/loader/reload/reload_child.h"
+#include "supervisor/daemon/reload/reload_child.h"
 
 #include <sys/wait.h>
 

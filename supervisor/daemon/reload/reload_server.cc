@@ -1,4 +1,4 @@
-#include "supervisor/loader/reload/reload_server.h"
+#include "supervisor/daemon/reload/reload_server.h"
 
 #include <sys/socket.h>
 

@@ -18,7 +18,7 @@
 #include "supervisor/daemon/admins/refusal_recorder.h"
 #include "supervisor/daemon/helpers/helpers.h"
 #include "supervisor/daemon/logs/log_relay.h"
-#include "supervisor/loader/reload/config_reload.h"
+#include "supervisor/daemon/reload/config_reload.h"
 #include "supervisor/daemon/sockets/kill_switch.h"
 #include "supervisor/daemon/sockets/listener.h"
 #include "supervisor/daemon/status/service_reporter.h"
