@@ -121,7 +121,7 @@ TEST(CliApprove, TakesNoHalfNameForADefinition) {
   for (const char* id : {"files/", "/write", "/", ""}) {
     EXPECT_EQ(approve(gateway, {"allow", id}).exit_code, 2) << id;
   }
-  EXPECT_EQ(approve(gateway, {"deny", "files/write"}).exit_code, 1);
+  EXPECT_EQ(approve(gateway, {"deny", "files/write"}).exit_code, 2);
   EXPECT_EQ(approve(gateway, {"--for", "0"}).exit_code, 2);
 }
 
