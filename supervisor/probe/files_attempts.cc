@@ -65,15 +65,19 @@ Outcome see_users(const Setting&) {
   return opened();
 }
 
-// A declared path below one of these makes an empty directory on the way, in the cell's own root.
-bool is_of_a_tmpfs(const char* path) {
+// A declared path below one of these makes an empty directory on the way, in the cell's own root,
+// which is a tmpfs. One on another tmpfs, or where the root is none, is the host's.
+bool is_of_own_root(const char* path) {
   struct statfs file_system{};
-  return ::statfs(path, &file_system) == 0 && file_system.f_type == TMPFS_MAGIC;
+  if (::statfs("/", &file_system) != 0 || file_system.f_type != TMPFS_MAGIC) return false;
+  struct stat root{};
+  struct stat found{};
+  return ::stat("/", &root) == 0 && ::stat(path, &found) == 0 && root.st_dev == found.st_dev;
 }
 
 Outcome see_host_directories(const Setting&) {
   for (const char* directory : {"/root", "/boot", "/srv", "/var/log", "/mnt", "/media"}) {
-    if (exists(directory) && !is_of_a_tmpfs(directory)) return opened(directory);
+    if (exists(directory) && !is_of_own_root(directory)) return opened(directory);
   }
   return held(ENOENT);
 }
